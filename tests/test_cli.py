@@ -843,16 +843,6 @@ def test_convert_writes_what_compare_finds_equal(saved, tmp_path):
     assert f"{len(TEXT):,} characters" in equal
 
 
-def test_compare_shows_the_first_difference(saved, tmp_path):
-    """The exit code is 1, and the text that differs is small."""
-    other = load(saved).with_special_tokens(["<|other|>"])
-    other.save(tmp_path / "other.bytepair")
-    found = run("compare", saved, tmp_path / "other.bytepair", "--exit-code", code=1)
-    assert found.stderr == ""
-    lines = found.stdout.splitlines()
-    assert lines[:2] == ["ids differ", "  text    '<|other|>'"]
-
-
 def test_convert_refuses_what_it_cannot_do(saved, tmp_path):
     """One line of reason, and no file."""
     assert "unknown format" in refused(

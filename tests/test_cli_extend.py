@@ -125,7 +125,7 @@ def test_compare_tells_whether_a_file_extends_another(files):
     check = surgery.verify_extension("new.json", "base.json")
     assert numbers == json.loads(json.dumps(check.to_json()))
     cases = numbers["faults"][0]["cases"]
-    assert [case["base_id"] for case in cases] == [*range(259, 268)]
+    assert [case["base"] for case in cases] == [*range(259, 268)]
     lines = verified(*back, code=1).stdout.splitlines()
     assert lines == ["base.json does not extend new.json", *check.lines]
 

@@ -15,8 +15,8 @@ import pytest
 
 import bytepair
 from bytepair import Tokenizer, analyze, scale, surgery
+from bytepair._comparison.converting import convert
 from bytepair._training.options import TrainingOptions
-from bytepair._verify.convert import convert
 from bytepair.segmentation import Segmenter
 
 click = pytest.importorskip("click", reason="runs the command line")
@@ -156,7 +156,6 @@ IDLE = {
     "shard own.json c.txt -o shards --skip-bad": "--skip-bad is for JSON lines",
     "shard own.json c.txt -o shards --field text": "--field text is for JSON lines",
     "count-tokens own.json c.txt --field text": "--field text is for JSON lines",
-    "compare own.json own.json --added-tokens text": "--added-tokens needs a corpus",
     "compare own.json own.json --exit-code --limit 3": "--limit has no effect with --exit",
     "compare own.json own.json --extends --input-format lines": "lines has no effect with --extends",
     "extend own.json c.txt --add 3 -o e.json --field a": "--field a is for JSON",

@@ -9,7 +9,7 @@ from tests.parity.building import build, write_file
 
 import bytepair
 from bytepair import Tokenizer
-from bytepair._verify import torture
+from bytepair._comparison import torture
 
 transformers = pytest.importorskip("transformers", reason="reads the folder")
 logging.disable(logging.WARNING)

@@ -184,7 +184,7 @@ def test_a_file_of_the_joined_vocabulary_is_read_back(tmp_path):
     base, other = every_kind()["gpt4o"], second("gpt4o")
     proof = surgery.merge_vocabularies(base, other).save(tmp_path / "t.json")
     assert proof.read_by == ("bytepair", "tokenizers")
-    assert proof.n_new > 0
+    assert proof.n_texts > 0
 
 
 @given(

@@ -169,12 +169,11 @@ def test_a_file_holds_what_is_left_or_is_refused(name, format_name, tmp_path):
             path = tmp_path / f"{numbering}{mode}{id_}" / ENDINGS[format_name]
             path.parent.mkdir()
             try:
-                proof = found.save(path, format=format_name)
+                found.save(path, format=format_name)
             except bytepair.FormatError:
                 assert list(path.parent.iterdir()) == []
                 continue
             n_saved += 1
-            assert proof.n_gone == len(found.report.removed)
             again = bytepair.Tokenizer.from_file(path)
             assert again.vocabulary == found.tokenizer.vocabulary
             for text in OTHERS:

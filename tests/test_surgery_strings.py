@@ -145,8 +145,7 @@ def test_only_the_first_strings_without_a_token_are_listed():
 def test_strings_of_a_file_are_proven_when_it_is_saved(tmp_path):
     """New tokens are tokens of the model and not added tokens, so that they break no words."""
     found = grown("gpt2", ["lowest", " widest"], allow_helpers=True)
-    proof = found.save(tmp_path / "t.json")
-    assert proof.n_new == found.report.added
+    found.save(tmp_path / "t.json")
     again = bytepair.Tokenizer.from_file(tmp_path / "t.json")
     assert again.vocabulary == found.tokenizer.vocabulary
     assert _core.added_tokens(again) == _core.added_tokens(found.base)

@@ -1,5 +1,6 @@
 """``verify`` and ``convert``: differences are found and shown small, and nothing is written unproven."""
 
+import contextlib
 import json
 
 import pytest
@@ -7,8 +8,10 @@ from hypothesis import given, strategies as st
 
 import bytepair
 from bytepair import Tokenizer
-from bytepair._verify import torture
-from bytepair._verify.shrinking import shrink
+from bytepair._comparison import torture
+from bytepair._comparison.made_texts import made_texts
+from bytepair._comparison.pairing import Pairing
+from bytepair._comparison.shrinking import shrink
 
 TEXTS = [*torture.TEXTS, "low lower lowest newer newest " * 20]
 
@@ -116,6 +119,21 @@ def test_shrinking_keeps_what_fails_and_drops_the_rest(text, needed):
     small = shrink(text, fails)
     assert fails(small)
     assert len(small) == len(needed)
+
+
+def test_texts_are_made_of_every_token_of_both():
+    """Each token of whole characters is in a text, and a new one is a text, too."""
+    first, second = trained(merges=20), trained()
+    pairing = Pairing(first, second)
+    texts = list(made_texts(pairing, has_all=True))
+    whole = {}
+    for id_, token in enumerate(second.vocabulary):
+        with contextlib.suppress(UnicodeDecodeError):
+            whole[id_] = token.decode().replace("▁", " ")
+    assert all(any(token in text for text in texts) for token in whole.values())
+    new = {token for id_, token in whole.items() if id_ in pairing.new_ids}
+    assert new <= {*texts}
+    assert len(new) > 9
 
 
 # Convert

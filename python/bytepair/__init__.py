@@ -18,6 +18,8 @@ from importlib import import_module as _import_module
 
 from . import errors
 from ._added import AddedToken
+from ._comparison.converting import convert
+from ._comparison.verifying import verify
 from ._core import (
     DecodeStream,
     Encoding,
@@ -31,8 +33,6 @@ from ._tokenizer import Tokenizer
 from ._training.calls import train, train_from_counts, train_from_iterator
 from ._training.merge_log import MergeLog, MergeStep as MergeStep, read_log
 from ._training.progress import Progress
-from ._verify.convert import convert
-from ._verify.verify import verify
 from .errors import (
     EncodingError as EncodingError,
     FileError as FileError,

@@ -8,7 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._compare import Comparison as Comparison, compare as compare
+    from bytepair._comparison.comparing import (
+        Comparison as Comparison,
+        compare as compare,
+    )
+
     from ._cuts import Cut as Cut, CutToken as CutToken, Group as Group, cut as cut
     from ._measure import (
         file_sums as file_sums,
@@ -53,7 +57,7 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    "_compare": "Comparison compare",
+    "._comparison.comparing": "Comparison compare",
     "_cuts": "Cut CutToken Group cut",
     "_measure": "file_sums measure measure_all measure_texts",
     "_meter": "SEGMENTERS GroupSums Measurement Segmenter WordTypes",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import bytepair
 from bytepair import Tokenizer, TokenizerError
-from bytepair._verify import torture
+from bytepair._comparison import torture
 
 __all__ = ["Likeness", "likeness"]
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FileOptions",
     "MeasureOptions",
+    "batches",
     "file_names",
     "file_sums",
     "measure",
@@ -338,7 +339,7 @@ def _add_texts(meter: Meter, texts: Iterable[str | bytes], group: str | None) ->
         raise TypeError(message)
     refuse_set("texts", texts, "the result")
     name = None if group is None else group.encode(errors="surrogateescape")
-    for batch in _batches(texts):
+    for batch in batches(texts):
         data = np.frombuffer(b"".join(batch), np.uint8)
         offsets = np.zeros(len(batch) + 1, np.int64)
         np.cumsum([len(text) for text in batch], out=offsets[1:])
@@ -366,7 +367,7 @@ def _alike(name: bytes, n_rows: int) -> tuple[NDArray[np.uint8], NDArray[np.int6
     return data, np.arange(n_rows + 1, dtype=np.int64) * len(name)
 
 
-def _batches(texts: Iterable[str | bytes]) -> Iterator[list[bytes]]:
+def batches(texts: Iterable[str | bytes]) -> Iterator[list[bytes]]:
     """Group texts so that threads have enough to do and memory stays bounded."""
     batch: list[bytes] = []
     n_bytes = 0

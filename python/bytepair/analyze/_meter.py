@@ -35,7 +35,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-__all__ = ["SEGMENTERS", "GroupSums", "Measurement", "Meter", "Segmenter", "WordTypes"]
+__all__ = [
+    "SEGMENTERS",
+    "GroupSums",
+    "Measurement",
+    "Meter",
+    "Segmenter",
+    "WordTypes",
+    "naming",
+]
 
 SEGMENTERS = {
     "whitespace": r"\S+",
@@ -265,7 +273,7 @@ class Meter:
     ) -> None:
         """Add the texts of a column, and the group of each if there are groups."""
         for name, measure in zip(self.names, self.measures, strict=True):
-            with _naming(name):
+            with naming(name):
                 measure.add_rows((data, offsets), groups)
         for encoder, finder in zip(self.encoders, self.finders, strict=True):
             if finder is not None and encoder.may_miss(data):
@@ -409,7 +417,7 @@ def _add_stream(
     watch: _Watch,
     read: Callable[[int], bytes],
 ) -> None:
-    with _naming(name):
+    with naming(name):
         measure.add_stream(watch.watching(read), group)
 
 
@@ -466,7 +474,7 @@ def _no_sums(n_ids: int) -> GroupSums:
 
 
 @contextlib.contextmanager
-def _naming(tokenizer: str) -> Iterator[None]:
+def naming(tokenizer: str) -> Iterator[None]:
     """Put the name of a tokenizer, if it has one, before its errors."""
     try:
         yield

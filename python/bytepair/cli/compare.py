@@ -1,6 +1,6 @@
-"""``bytepair compare``: the differences of two tokenizers, optionally with limits.
+"""``bytepair compare``: the differences of two tokenizers, optionally with a limit.
 
-The exit code is 3 if a given limit is exceeded, otherwise 0, whatever the differences; with
+The exit code is 3 if B needs too many tokens, otherwise 0, whatever the differences; with
 ``--exit-code`` and ``--extends`` it is 1 if there is one.
 """
 
@@ -8,36 +8,27 @@ import json
 import re
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
-from bytepair import Tokenizer
-from bytepair.analyze import Comparison
+from bytepair import verify
+from bytepair._plurals import amount
 
 from .command import DISPLAY, Argument, Option, command, refuse_options
 from .corpus_options import READING_OPTIONS
-from .first_difference import is_as_asked
 from .options import JSON
 from .problems import tell
 from .progress_line import ProgressLine
 from .sizes import number
+from .texts import read_texts
 
 __all__ = ["EXCEEDED", "compare"]
 
 N_LISTED = 10
 DIFFERENT = 1
 EXCEEDED = 3
-"""The exit code if a given limit is exceeded."""
-LIMITS = "Limits, for continuous integration"
-
-
-class Limits(NamedTuple):
-    """Limits for the differences of two tokenizers."""
-
-    growth: Fraction | None
-    changed: int | Fraction | None
-    has_same_vocabulary: bool
+"""The exit code if B needs more tokens than allowed."""
 
 
 def share(text: str) -> Fraction:
@@ -51,15 +42,6 @@ def share(text: str) -> Fraction:
         message = f"{text!r} is not a share such as 1% or 0.5%"
         raise click.BadParameter(message)
     return Fraction(found[1]) / 100
-
-
-def number_or_share(text: str) -> int | Fraction:
-    """Read a whole number, or a share in percent.
-
-    >>> number_or_share("12")
-    12
-    """
-    return int(text) if re.fullmatch(r"[0-9]+", text) else share(text)
 
 
 @command(
@@ -97,26 +79,8 @@ def number_or_share(text: str) -> int | Fraction:
         "Exit with code 3 if B needs more tokens for the corpus than A, by more than this share, "
         "such as 1%.",
         type=share,
-        group=LIMITS,
-    ),
-    Option(
-        "--max-changed-texts N|PERCENT",
-        "Exit with code 3 if more texts than this get different tokens, such as 0, 100 or 0.5%.",
-        type=number_or_share,
-        group=LIMITS,
-    ),
-    Option(
-        "--same-vocabulary",
-        "Exit with code 3 if a token is missing in A or in B, or has different ids; added tokens "
-        "count.",
-        group=LIMITS,
     ),
     *READING_OPTIONS,
-    Option(
-        "--added-tokens [find|text]",
-        "Find added tokens in the corpus (the default; special ones are plain text), or treat all "
-        "of them as plain text.",
-    ),
     Option(
         "--limit N",
         "The number of tokens, merges and texts to list of each kind, by default 10; totals "
@@ -147,7 +111,7 @@ def compare(
     refuse_options(
         options, f"has no effect with --{'extends' if extends else 'exit-code'}"
     )
-    is_right = is_as_asked(paths, corpus or [], extends=extends, as_json=as_json)
+    is_right = _answer(paths, corpus or [], extends=extends, as_json=as_json)
     return 0 if is_right else DIFFERENT
 
 
@@ -156,8 +120,6 @@ def compare_all(
     corpus: list[str] | None,
     *,
     max_growth: Fraction | None = None,
-    max_changed_texts: int | Fraction | None = None,
-    same_vocabulary: bool = False,
     limit: int = N_LISTED,
     as_json: bool = False,
     **options: Any,
@@ -168,17 +130,12 @@ def compare_all(
 
     from .info import print_folded
 
-    limits = Limits(max_growth, max_changed_texts, same_vocabulary)
     if not corpus:
-        given = {"max_growth": max_growth, "max_changed_texts": max_changed_texts}
-        typed = [name for name, value in given.items() if value is not None]
-        reason = "needs a corpus; give its files after A and B"
-        refuse_options([*typed, *options], reason)
+        typed = [*options] if max_growth is None else ["max_growth", *options]
+        refuse_options(typed, "needs a corpus; give its files after A and B")
     line = ProgressLine(is_shown=True)
-    first, second = map(Tokenizer.from_file, paths)
     found = compared(
-        first,
-        second,
+        *paths,
         corpus or None,
         **options,
         n_most=limit,
@@ -186,49 +143,69 @@ def compare_all(
     )
     line.clear()
     names = str(paths[0]), str(paths[1])
-    exceeded = reasons(found, limits)
     if as_json:
-        print(json.dumps({**as_object(found, names, limit), "exceeded": exceeded}))
+        print(json.dumps({"paths": names, **as_object(found, limit)}))
     else:
         print_folded(as_lines(found, names, limit))
-    for reason in exceeded:
-        tell(reason)
-    return EXCEEDED if exceeded else 0
+    if max_growth is None or found.corpus is None:
+        return 0
+    return _check_growth(
+        found.corpus.first_tokens, found.corpus.second_tokens, max_growth
+    )
 
 
-def reasons(found: Comparison, limits: Limits) -> list[str]:
-    """List the limits that are exceeded, in words."""
-    exceeded = []
-    vocabulary = found.vocabulary
-    if limits.has_same_vocabulary and not found.has_same_vocabulary:
-        numbers = {
-            "only in A": len(vocabulary.only_in_first),
-            "only in B": len(vocabulary.only_in_second),
-            "with different ids": len(vocabulary.moved),
-            "added tokens that differ": len(found.added),
-        }
-        words = ", ".join(f"{n:,} {what}" for what, n in numbers.items() if n)
-        exceeded.append(f"the vocabularies differ (--same-vocabulary): {words}")
-    corpus = found.corpus
-    if corpus is None:
-        return exceeded
-    first, second = corpus.first_tokens, corpus.second_tokens
-    if limits.growth is not None and second > first * (1 + limits.growth):
-        more = f" {100 * (second - first) / first:.2f} %" if first else ""
-        exceeded.append(
-            f"B needs{more} more tokens than A, {second:,} instead of {first:,}; "
-            f"--max-growth allows {float(100 * limits.growth):g} %"
-        )
-    most = limits.changed
-    if isinstance(most, Fraction):
-        most = most * corpus.n_texts
-    if most is not None and corpus.n_changed > most:
-        exceeded.append(
-            f"{corpus.n_changed:,} of {corpus.n_texts:,} texts have different tokens; "
-            f"--max-changed-texts allows {_allowed(limits.changed)}"
-        )
-    return exceeded
+def _check_growth(first: int, second: int, growth: Fraction) -> int:
+    """Say if B needs more tokens than A by more than a share, and return the exit code."""
+    if second <= first * (1 + growth):
+        return 0
+    more = f" {100 * (second - first) / first:.2f} %" if first else ""
+    tell(
+        f"B needs{more} more tokens than A, {second:,} instead of {first:,}; "
+        f"--max-growth allows {float(100 * growth):g} %"
+    )
+    return EXCEEDED
 
 
-def _allowed(most: int | Fraction | None) -> str:
-    return f"{float(100 * most):g} %" if isinstance(most, Fraction) else f"{most:,}"
+def _answer(
+    paths: tuple[Path, Path], corpus: list[str], *, extends: bool, as_json: bool
+) -> bool:
+    """Print the first difference, or what keeps the second from extending the first.
+
+    Return whether there is none.
+    """
+    own = read_texts(corpus)
+    line = ProgressLine(is_shown=True)
+    line.show("comparing both tokenizers")
+    answer = _extension if extends else _difference
+    try:
+        is_right, numbers, lines = answer(paths, own)
+    finally:
+        line.clear()
+    print(json.dumps(numbers) if as_json else "\n".join(lines))
+    return is_right
+
+
+Answer = tuple[bool, dict[str, Any], list[str]]
+"""Whether it is so; the answer as JSON holds it, and in lines."""
+
+
+def _difference(paths: tuple[Path, Path], own: list[str]) -> Answer:
+    """Find the first difference."""
+    found = verify(*paths, texts=own)
+    numbers = {"same": found is None, "difference": found and found._asdict()}
+    if found is not None:
+        return False, numbers, [str(found)]
+    n_characters = sum(map(len, own))
+    texts = f"; {amount(n_characters, 'character')} of your text" if own else ""
+    compared = "ids, tokens, decoded text, vocabulary, special tokens"
+    return True, numbers, [f"no difference: {compared}{texts}"]
+
+
+def _extension(paths: tuple[Path, Path], own: list[str]) -> Answer:
+    """Find what keeps the second from extending the first."""
+    from bytepair.surgery import verify_extension
+
+    found = verify_extension(*paths, texts=own)
+    verb = "extends" if found else "does not extend"
+    lines = [f"{paths[1]} {verb} {paths[0]}", *found.lines]
+    return bool(found), found.to_json(), lines

@@ -45,6 +45,8 @@ INSTEAD = {
     "--exit-zero": "|| true",
     "--install-completion": "_BYTEPAIR_COMPLETE=bash_source bytepair",
     "--show-completion": "_BYTEPAIR_COMPLETE=bash_source bytepair",
+    "--max-changed-texts": "n_changed of bytepair compare --json",
+    "--same-vocabulary": "bytepair compare A B --exit-code or --extends",
 }
 """What to type in place of commands that do not exist, and of options that a command does not have."""
 RED = "1;31"

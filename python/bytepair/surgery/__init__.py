@@ -4,12 +4,13 @@ Each function takes a tokenizer or its path. Most return a :class:`Surgery`: the
 old one, a report of what was done and why, and the rows of the new embedding matrix.
 """
 
+from bytepair._comparison.extension import ExtensionCheck, verify_extension
+from bytepair._comparison.faults import Case, Fault
 from bytepair._core import Token
 
 from ._add import Addition, AdditionReport, add_strings, merge_vocabularies
 from ._embeddings import EmbeddingMap
 from ._extend import ExtensionReport, extend
-from ._extends import ExtensionCheck, Fault, verify_extension
 from ._proof import Proof
 from ._prune import PruningReport, prune
 from ._remove import (
@@ -26,6 +27,7 @@ __all__ = [
     "Addition",
     "AdditionReport",
     "Cascade",
+    "Case",
     "EmbeddingMap",
     "ExtensionCheck",
     "ExtensionReport",

@@ -17,13 +17,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 from bytepair import _core
+from bytepair._comparison.own_texts import whole_characters
 from bytepair._labels import argument
 from bytepair._plurals import amount
 from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import TrainingError
 
-from ._own_texts import whole_characters
 from ._reports import added_line
 from ._surgery import Base, Given, Surgery
 from ._tokens import names_of

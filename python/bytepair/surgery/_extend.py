@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bytepair._comparison.own_texts import own_texts
 from bytepair._labels import argument
 from bytepair._plurals import amount
 from bytepair._ranges import check_index, check_range
@@ -27,7 +28,6 @@ from bytepair._training.progress import Progress, reporter
 from bytepair.errors import TokenizerError, TrainingError
 
 from ._corpus import CorpusOptions, given_options, learn
-from ._own_texts import own_texts
 from ._reports import added_line
 from ._scopes import GivenScope, Scope, scope_of
 from ._surgery import Base, Given, Surgery
@@ -284,7 +284,7 @@ def extend(
 
 def _check_pieces(extended: Tokenizer, within_others: Iterable[int]) -> None:
     """Refuse pieces that the tokenizer would cut, if what was learned of them can never occur."""
-    from ._extends import unreached_of
+    from bytepair._comparison.extension import unreached_of
 
     never = unreached_of(extended, dict.fromkeys(within_others))
     if not never:

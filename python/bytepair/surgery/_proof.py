@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from bytepair._comparison import torture
+from bytepair._comparison.extension import check
+from bytepair._comparison.faults import id_faults
+from bytepair._comparison.huggingface import faults_of_huggingface, is_installed
+from bytepair._comparison.made_texts import made_texts
+from bytepair._comparison.own_texts import whole_characters
+from bytepair._comparison.pairing import Pairing
+from bytepair._comparison.publishing import publish
+from bytepair._comparison.verifying import Terms, difference_on_texts
 from bytepair._io import recognising, saving
 from bytepair._io.beside import added_beside
-from bytepair._io.files import (
-    check_writable,
-    read,
-    refuse_no_name,
-    write,
-    write_together,
-)
+from bytepair._io.files import check_writable, read, refuse_no_name, write
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._labels import argument
 from bytepair._plurals import amount
@@ -27,23 +30,17 @@ from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FileError, FormatError, TokenizerError
 
-from ._extends import Pairing, check, faults_of_theirs, id_faults, is_installed, is_text
-from ._own_texts import encoded, own_texts
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
+    from bytepair._comparison.faults import Fault
     from bytepair._io.files import StrPath
 
-    from ._extends import Fault
     from ._surgery import Surgery
 
 __all__ = ["Proof", "rehearse", "save"]
 
 OWN_SUFFIXES = (".bytepair", ".bytepair-compiled")
-
-MOST_GONE = 10_000
-"""At most this many removed tokens are encoded."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,9 +55,8 @@ class Proof(Result):
         Their format.
     is_copy
         Whether they have the bytes of the base's file because nothing was changed.
-    n_ids, n_new, n_gone
-        How many ids have been compared, and how many texts of new tokens and of removed ones have been
-        encoded.
+    n_ids, n_texts
+        How many ids and texts have been compared. The texts contain the tokens of the base and the new ones.
     read_by
         The libraries that read the files back: ``bytepair``, and perhaps ``tokenizers``.
     """
@@ -69,24 +65,15 @@ class Proof(Result):
     format: str
     is_copy: bool
     n_ids: int
-    n_new: int
-    n_gone: int
+    n_texts: int
     read_by: tuple[str, ...]
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What was proven, for a reader."""
-        encoded = [
-            amount(number, noun)
-            for number, noun in (
-                (self.n_new, "new token"),
-                (self.n_gone, "removed token"),
-            )
-            if number
-        ]
-        texts = f", {' and '.join(encoded)} encoded" if encoded else ""
         readers = " and ".join(self.read_by)
-        lines = [f"read back by {readers}: {amount(self.n_ids, 'id')} compared{texts}"]
+        ids, texts = amount(self.n_ids, "id"), amount(self.n_texts, "text")
+        lines = [f"read back by {readers}: {ids} and {texts} compared"]
         if self.is_copy:
             lines.append("the same bytes as the file of the base")
         return tuple(lines)
@@ -104,38 +91,27 @@ def save(
 
     Other files appear together with those of the tokenizer, or none does.
     """
-    refuse_no_name(path)
-    target = Path(os.path.abspath(path))  # noqa: PTH100 -- a link is kept
-    name = saving.format_of(Path(path), format_name)
-    check_target(target, name)
+    target, name = _checked(path, format_name)
     _check_beside(surgery.tokenizer, target, path)
     with TemporaryFolder() as folder:
         draft = Path(folder) / target.name
         try:
-            saving.save(
-                surgery.tokenizer,
-                draft,
-                name,
-                ids_may_change=ids_may_change,
-            )
+            saving.save(surgery.tokenizer, draft, name, ids_may_change=ids_may_change)
         except FormatError as error:
             raise _without_reserved(surgery, error) from error
         is_copy = _copy_base(surgery, draft, name)
         again = Tokenizer.from_file(draft)
-        new, gone = _texts_of_new(surgery), _texts_of_gone(surgery)
-        _compare(surgery.tokenizer, again, path, [*new, *gone])
+        texts = _texts(surgery)
+        _compare(surgery.tokenizer, again, path, texts)
         _compare_base(surgery, again, draft, path, has_texts=not ids_may_change)
         readers = ["bytepair"]
         if name == "huggingface" and is_installed():
-            texts = [text.decode() for text in (*new, *gone) if is_text(text)]
-            _refuse_if(path, faults_of_theirs(surgery.tokenizer, draft, texts))
+            whole = [text for text in texts if isinstance(text, str)]
+            _refuse_if(path, faults_of_huggingface(surgery.tokenizer, draft, whole))
             readers.append("tokenizers")
-        files = dict(_targets(draft, target))
-        written = {file: read(source) for source, file in files.items()}
-        write_together({**(others or {}), **written}, makes_folders=name == "gpt2")
+        files = publish(draft, target, others)
     n_ids = surgery.tokenizer.n_vocab
-    n_texts = len(new), len(gone)
-    return Proof(tuple(files.values()), name, is_copy, n_ids, *n_texts, tuple(readers))
+    return Proof(tuple(files), name, is_copy, n_ids, len(texts), tuple(readers))
 
 
 def _check_beside(tokenizer: Tokenizer, target: Path, path: StrPath) -> None:
@@ -182,30 +158,24 @@ def rehearse(
     FileError
         The path cannot be written.
     """
-    refuse_no_name(path)
-    target = Path(os.path.abspath(path))  # noqa: PTH100 -- a link is kept
-    name = saving.format_of(Path(path), format_name)
-    check_target(target, name)
+    target, name = _checked(path, format_name)
     with TemporaryFolder() as folder:
         draft = Path(folder) / target.name
         saving.save(base, draft, name, ids_may_change=ids_may_change)
         _compare_ids(base, Tokenizer.from_file(draft), path)
 
 
-def check_target(target: Path, format_name: str) -> None:
-    """Refuse a path that cannot be written, or is a folder where the format is a file."""
-    if target.exists() and target.is_dir() != (format_name == "gpt2"):
+def _checked(path: StrPath, format_name: str | None) -> tuple[Path, str]:
+    """Return where to write, and the format; refuse a path that cannot be written."""
+    refuse_no_name(path)
+    target = Path(os.path.abspath(path))  # noqa: PTH100 -- a link is kept
+    name = saving.format_of(Path(path), format_name)
+    if target.exists() and target.is_dir() != (name == "gpt2"):
         kind = "folder" if target.is_dir() else "file"
         message = f"{target} is a {kind}; this format needs another path"
         raise FileError(message)
     check_writable(target if target.is_dir() else target.parent)
-
-
-def _targets(draft: Path, target: Path) -> Iterator[tuple[Path, Path]]:
-    """Give each file that was written, with where it goes; a tokenizer's own file comes last."""
-    files = (path for path in draft.parent.rglob("*") if path.is_file())
-    for path in sorted(files, key=lambda path: (path == draft, path)):
-        yield path, target.parent / path.relative_to(draft.parent)
+    return target, name
 
 
 def _copy_base(surgery: Surgery[Any], draft: Path, format_name: str) -> bool:
@@ -233,32 +203,18 @@ def _copy_base(surgery: Surgery[Any], draft: Path, format_name: str) -> bool:
     return True
 
 
-def _texts_of_new(surgery: Surgery[Any]) -> list[bytes]:
-    """Give a text for each new token of text."""
-    tokenizer = surgery.tokenizer
-    kept = {new for new in surgery.id_map if new >= 0}
-    new = [i for i, t in enumerate(tokenizer.vocabulary) if t and i not in kept]
-    tokens = tokenizer.inspect().tokens(new)
-    new = [token.id for token in tokens if token.kind != "added"]
-    return [
-        tokenizer.decode_bytes([id_]) if text is None else text
-        for id_, text in own_texts(tokenizer, new)
-    ]
-
-
-def _texts_of_gone(surgery: Surgery[Any]) -> list[bytes]:
-    """Give a text for each removed token; for a sample of them if there are very many."""
-    base = surgery.base
-    tokens = enumerate(zip(base.vocabulary, surgery.id_map, strict=True))
-    gone = [id_ for id_, (token, new) in tokens if token is not None and new < 0]
-    chosen = gone[:: -(-len(gone) // MOST_GONE) or 1]
-    return [base.decode_bytes([id_]) for id_ in chosen]
+def _texts(surgery: Surgery[Any]) -> list[str | bytes]:
+    """List texts of all tokens of the base, and each new token, also if it is part of a character."""
+    pairing = Pairing(surgery.base, surgery.tokenizer)
+    texts = [*torture.TEXTS, *made_texts(pairing, has_all=True)]
+    new = [surgery.tokenizer.decode_bytes([id_]) for id_ in pairing.new_ids]
+    return [*texts, *(text for text in new if whole_characters(text) != text)]
 
 
 def _compare(
-    tokenizer: Tokenizer, again: Tokenizer, path: StrPath, texts: list[bytes]
+    tokenizer: Tokenizer, again: Tokenizer, path: StrPath, texts: list[str | bytes]
 ) -> None:
-    """Refuse a file that gives a token another id, or encodes a text to other ids.
+    """Refuse a file that gives a token another id, or a text other ids.
 
     Raises
     ------
@@ -266,11 +222,10 @@ def _compare(
         It does.
     """
     _compare_ids(tokenizer, again, path)
-    _compare_added(tokenizer, again, path)
-    for text in texts:
-        ids = encoded(tokenizer, text)
-        if ids is not None and encoded(again, text) != ids:
-            _refuse(path, f"{text!r} would be encoded to different ids")
+    terms = Terms(has_decoded_text=False, has_refusals=False)
+    found = difference_on_texts(tokenizer, again, texts, terms)
+    if found is not None:
+        _refuse(path, f"the file would read back differently, {found}")
 
 
 def _compare_ids(tokenizer: Tokenizer, again: Tokenizer, path: StrPath) -> None:
@@ -280,27 +235,6 @@ def _compare_ids(tokenizer: Tokenizer, again: Tokenizer, path: StrPath) -> None:
     for id_ in pairing.new_ids:
         token = again.vocabulary[id_]
         _refuse(path, f"there would be another token, {token!r}, at the id {id_:,}")
-
-
-def _compare_added(tokenizer: Tokenizer, again: Tokenizer, path: StrPath) -> None:
-    """Refuse a file in which an added token is not found, or is another.
-
-    Formats may describe added tokens in different ways, so texts that contain them are compared. A
-    text that the tokenizer refuses is skipped.
-    """
-    for added in tokenizer.added_tokens.values():
-        content = added.content
-        for text in (content, f"a {content} b", f"a{content}b"):
-            ids = [_with_added(one, text) for one in (tokenizer, again)]
-            if ids[0] is not None and ids[0] != ids[1]:
-                _refuse(path, f"the added token {content!r} would be found differently")
-
-
-def _with_added(tokenizer: Tokenizer, text: str) -> list[int] | None:
-    try:
-        return tokenizer.encode(text, allowed_special="all")
-    except TokenizerError:
-        return None
 
 
 def _compare_base(
@@ -321,7 +255,7 @@ def _compare_base(
 
 def _refuse_if(path: StrPath, faults: Iterable[Fault]) -> None:
     for fault in faults:
-        _refuse(path, fault.message)
+        _refuse(path, f"{fault.about}: {fault.message}")
 
 
 def _refuse(path: StrPath, problem: str) -> NoReturn:

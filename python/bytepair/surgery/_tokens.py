@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from bytepair import _core
+from bytepair._comparison.pairing import SPACE_MARK
 from bytepair._labels import argument
 from bytepair._ranges import check_whole
 from bytepair.errors import TokenizerError
-
-from ._own_texts import SPACE_MARK
 
 if TYPE_CHECKING:
     from bytepair._tokenizer import Tokenizer

@@ -6,8 +6,11 @@ bytes that are not part of a character, are written as escapes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from bytepair._added import AddedToken
+from bytepair._comparison.comparing import MergeAt
 from bytepair._plurals import amount
 
 from ._rich import Text
@@ -15,19 +18,18 @@ from ._rich import Text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bytepair.analyze import Comparison
-    from bytepair.analyze._compare import (
+    from bytepair._comparison.comparing import (
         AddedComparison,
-        MergeAt,
-        MergeComparison,
-        Moved,
+        Comparison,
+        ListComparison,
+        MovedMerge,
         TokenAt,
     )
-    from bytepair.analyze._compare_texts import CorpusComparison, TextComparison
+    from bytepair._comparison.corpus import CorpusComparison, TextComparison
 
 __all__ = ["as_lines", "as_object"]
 
-Token = str | bytes
+Token: TypeAlias = "str | bytes"
 
 COLUMN_LEN = 22
 TITLE = "bold"
@@ -60,95 +62,55 @@ def _vocabulary_lines(found: Comparison, n_shown: int) -> Iterator[Text]:
     yield _row("  ids", _two(*found.n_vocab))
     yield _row("  tokens", _two(vocabulary.n_first, vocabulary.n_second))
     yield _row("  merges", _two(found.merges.n_first, found.merges.n_second))
-    if vocabulary.is_same:
-        yield _row("  in both", f"{vocabulary.n_common:,}, with the same ids")
-        return
-    n_moved = len(vocabulary.moved)
-    with_others = (
-        f", {n_moved:,} with different ids" if n_moved else ", with the same ids"
-    )
-    yield _row("  in both", f"{vocabulary.n_common:,}{with_others}")
-    for moved in vocabulary.moved[:n_shown]:
-        yield _row("", _moved(moved))
-    yield from _only_lines("A", vocabulary.only_in_first, n_shown, FIRST)
-    yield from _only_lines("B", vocabulary.only_in_second, n_shown, SECOND)
-    yield _row("  compared by", vocabulary.basis)
+    moved = f"{vocabulary.n_moved:,}" if vocabulary.n_moved else "none"
+    yield _row("  in both", f"{vocabulary.n_common:,}, {moved} with different ids")
+    for token in vocabulary.moved[:n_shown]:
+        first, second = (
+            ", ".join(map(str, ids)) for ids in (token.first_ids, token.second_ids)
+        )
+        yield _row("", f"{shown(token.token)} {first} → {second}")
+    if not vocabulary.is_same:
+        yield from _only_lines(vocabulary, n_shown)
+        yield _row("  compared by", found.basis)
 
 
-def _moved(moved: Moved) -> str:
-    first, second = (
-        ", ".join(map(str, ids)) for ids in (moved.first_ids, moved.second_ids)
-    )
-    return f"{shown(moved.token)} {first} → {second}"
-
-
-def _only_lines(
-    side: str, tokens: Sequence[TokenAt], n_shown: int, style: str
+def _merge_lines(
+    merges: ListComparison[MergeAt, MovedMerge], n_shown: int
 ) -> Iterator[Text]:
-    line = Text.assemble(*_column(f"  only in {side}"), f"{len(tokens):,}")
-    if tokens and n_shown:
-        line.append(": ")
-        for token, id_ in tokens[:n_shown]:
-            line.append(f"{shown(token)} ", style).append(f"{id_}  ", "dim")
-        if len(tokens) > n_shown:
-            line.append("…")
-    line.rstrip()
-    yield line
-
-
-def _merge_lines(merges: MergeComparison, n_shown: int) -> Iterator[Text]:
     yield Text("\nmerges", TITLE)
-    yield _row("  same, from the first", f"{merges.n_alike:,}")
-    first, second = merges.first_difference
-    yield _row("  then in A", _merge(first), FIRST)
-    yield _row("  then in B", _merge(second), SECOND)
-    other = f", {merges.n_other_order:,} in another order"
-    yield _row("  in both", f"{merges.n_common:,}{other}")
-    for side, some, style in (
-        ("A", merges.only_in_first, FIRST),
-        ("B", merges.only_in_second, SECOND),
+    moved = f"{merges.n_moved:,}" if merges.n_moved else "none"
+    yield _row("  in both", f"{merges.n_common:,}, {moved} in another order")
+    for first, second, left, right in merges.moved[:n_shown]:
+        yield _row("", f"{shown(left)} + {shown(right)} rank {first:,} → {second:,}")
+    yield from _only_lines(merges, n_shown)
+
+
+def _only_lines(found: ListComparison[Any, Any], n_shown: int) -> Iterator[Text]:
+    """Write what only one side has: the number of all, and the first of them."""
+    for side, entries, style in (
+        ("A", found.only_in_first, FIRST),
+        ("B", found.only_in_second, SECOND),
     ):
-        line = Text.assemble(*_column(f"  only in {side}"), f"{len(some):,}")
-        if some and n_shown:
-            line.append(": ")
-            line.append(", ".join(map(_merge, some[:n_shown])), style)
-            line.append(", …" if len(some) > n_shown else "")
+        line = Text.assemble(*_column(f"  only in {side}"), f"{len(entries):,}")
+        texts = map(_entry, entries[:n_shown])
+        if entries and n_shown:
+            line.append(": ").append(", ".join(texts), style)
+            line.append(", …" if len(entries) > n_shown else "")
         yield line
 
 
-def _merge(merge: MergeAt | None) -> str:
-    if merge is None:
-        return "no more"
-    return f"rank {merge.rank:,} {shown(merge.left)} + {shown(merge.right)}"
+def _entry(entry: TokenAt | MergeAt) -> str:
+    if isinstance(entry, MergeAt):
+        return f"{shown(entry.left)} + {shown(entry.right)} rank {entry.rank:,}"
+    return f"{shown(entry.token)} {entry.id}"
 
 
 def _added_lines(added: Sequence[AddedComparison], n_shown: int) -> Iterator[Text]:
     yield Text("\nadded tokens that differ", TITLE)
     for token in added[:n_shown]:
-        yield _row(f"  {shown(token.content)}", _change(token))
+        yield _row(f"  {shown(token.content)}", " → ".join(token.sides()))
     if len(added) > n_shown:
         yield _row("", f"and {amount(len(added) - n_shown, 'other')}")
-
-
-def _change(token: AddedComparison) -> str:
-    """Name the differences of an added token."""
-    if token.first is None or token.second is None:
-        side, id_ = ("A", token.first_id) if token.first else ("B", token.second_id)
-        return f"only in {side}, {id_}"
-    changes = []
-    if token.first_id != token.second_id:
-        changes.append(f"{token.first_id} → {token.second_id}")
-    here, there = token.first.properties(), token.second.properties()
-    changes += [
-        f"{name} {_word(here[name])} → {_word(there[name])}"
-        for name in here
-        if here[name] != there[name]
-    ]
-    return ", ".join(changes)
-
-
-def _word(is_so: bool) -> str:  # noqa: FBT001 -- a value, no option
-    return "yes" if is_so else "no"
 
 
 def _corpus_lines(corpus: CorpusComparison, n_shown: int) -> Iterator[Text]:
@@ -160,8 +122,9 @@ def _corpus_lines(corpus: CorpusComparison, n_shown: int) -> Iterator[Text]:
         yield _row("", f"{amount(corpus.n_bad, 'bad line')} skipped")
     tokens = corpus.first_tokens, corpus.second_tokens
     yield _row("  tokens", f"{_two(*tokens)} {growth(*tokens)}")
-    if missing := _missing(corpus):
-        yield _row("  without a token", f"{missing} characters")
+    missing = corpus.first_missing, corpus.second_missing
+    if any(missing):
+        yield _row("  without a token", f"{_two(*missing)} characters")
     share = corpus.n_changed / corpus.n_texts if corpus.n_texts else 0.0
     yield _row(
         "  texts that differ",
@@ -183,23 +146,15 @@ def _corpus_lines(corpus: CorpusComparison, n_shown: int) -> Iterator[Text]:
             yield from _text_lines(text)
 
 
-def _missing(corpus: CorpusComparison) -> str:
-    """Write how many characters no token stands for, if any."""
-    missing = corpus.first_missing, corpus.second_missing
-    return _two(*missing) if any(missing) else ""
-
-
 def _text_lines(text: TextComparison) -> Iterator[Text]:
-    place = (
-        f"{plain(text.path)}, text {text.number:,}"
-        if text.path
-        else f"text {text.number:,}"
-    )
+    path = f"{plain(text.path)}, " if text.path else ""
     change = text.second_tokens - text.first_tokens
     numbers = amount(text.second_tokens, "token")
     if change:
         numbers = f"{text.first_tokens:,} → {numbers} ({change:+,})"
-    yield Text(f"  {place}: {numbers}, {_alike(text.difference.n_alike)}")
+    yield Text(
+        f"  {path}text {text.number:,}: {numbers}, {_alike(text.difference.n_alike)}"
+    )
     before = text.difference.before
     for side, tokens, style in (
         ("A", text.difference.first, FIRST),
@@ -276,118 +231,25 @@ def _column(name: str) -> list[str]:
     return [f"{name:<{COLUMN_LEN}} "]
 
 
-def as_object(
-    found: Comparison, names: tuple[str, str], n_shown: int
-) -> dict[str, Any]:
-    """Give a comparison for a program; lists have the same limit, but totals count everything."""
-    vocabulary, merges = found.vocabulary, found.merges
+LISTS = {"only_in_first", "only_in_second", "moved", "most"}
+"""The attributes of which a limited number of entries is written; beside them are totals."""
+
+
+def as_object(value: Any, n_listed: int) -> Any:  # noqa: ANN401 -- a result, or a value in one
+    """Return a comparison for a program: an object with the attributes of the result."""
+    if isinstance(value, bytes):
+        return plain(value)
+    if isinstance(value, AddedToken):
+        return value.properties()
+    if is_dataclass(value):
+        named = {field.name: getattr(value, field.name) for field in fields(value)}
+    elif hasattr(value, "_asdict"):
+        named = value._asdict()
+    elif isinstance(value, tuple):
+        return [as_object(entry, n_listed) for entry in value]
+    else:
+        return value
     return {
-        "a": {"path": names[0], "n_vocab": found.n_vocab[0], "fingerprint": found.fingerprints[0]},
-        "b": {"path": names[1], "n_vocab": found.n_vocab[1], "fingerprint": found.fingerprints[1]},
-        "same_vocabulary": found.has_same_vocabulary,
-        "tokens": {
-            "compared_by": vocabulary.basis,
-            "n_a": vocabulary.n_first,
-            "n_b": vocabulary.n_second,
-            "n_common": vocabulary.n_common,
-            "n_only_in_a": len(vocabulary.only_in_first),
-            "n_only_in_b": len(vocabulary.only_in_second),
-            "n_other_ids": len(vocabulary.moved),
-            "only_in_a": _token_objects(vocabulary.only_in_first[:n_shown]),
-            "only_in_b": _token_objects(vocabulary.only_in_second[:n_shown]),
-            "other_ids": [
-                {"token": plain(token), "ids_a": list(first), "ids_b": list(second)}
-                for token, first, second in vocabulary.moved[:n_shown]
-            ],
-        },
-        "merges": {
-            "n_a": merges.n_first,
-            "n_b": merges.n_second,
-            "n_common": merges.n_common,
-            "n_other_order": merges.n_other_order,
-            "n_alike": merges.n_alike,
-            "n_only_in_a": len(merges.only_in_first),
-            "n_only_in_b": len(merges.only_in_second),
-            "only_in_a": [_merge_object(m) for m in merges.only_in_first[:n_shown]],
-            "only_in_b": [_merge_object(m) for m in merges.only_in_second[:n_shown]],
-            "first_difference": None
-            if merges.is_same
-            else dict(zip("ab", map(_merge_object, merges.first_difference), strict=True)),
-        },
-        "added_tokens": [_added_object(token) for token in found.added],
-        "parts": [
-            {"name": part.name, "a": part.first, "b": part.second} for part in found.parts
-        ],
-        "corpus": None if found.corpus is None else _corpus_object(found.corpus, n_shown),
-    }  # fmt: skip
-
-
-def _token_objects(tokens: Iterable[TokenAt]) -> list[dict[str, Any]]:
-    return [{"token": plain(token), "id": id_} for token, id_ in tokens]
-
-
-def _merge_object(merge: MergeAt | None) -> dict[str, Any] | None:
-    if merge is None:
-        return None
-    return {"rank": merge.rank, "pair": [plain(merge.left), plain(merge.right)]}
-
-
-def _added_object(token: AddedComparison) -> dict[str, Any]:
-    sides = (("a", token.first, token.first_id), ("b", token.second, token.second_id))
-    return {
-        "content": token.content,
-        **{
-            side: None if one is None else {"id": id_, **one.properties()}
-            for side, one, id_ in sides
-        },
-    }
-
-
-def _corpus_object(corpus: CorpusComparison, n_shown: int) -> dict[str, Any]:
-    first = corpus.first_changed
-    return {
-        "n_texts": corpus.n_texts,
-        "n_bytes": corpus.n_bytes,
-        "n_bad": corpus.n_bad,
-        "tokens_a": corpus.first_tokens,
-        "tokens_b": corpus.second_tokens,
-        "ratio": corpus.ratio,
-        **_missing_object(corpus),
-        "n_changed": corpus.n_changed,
-        "first_changed": None if first is None else _text_object(first),
-        "most": [_text_object(text) for text in corpus.most[:n_shown]],
-        "files": [
-            {
-                "path": file.path,
-                "n_texts": file.n_texts,
-                "n_changed": file.n_changed,
-                "tokens_a": file.first_tokens,
-                "tokens_b": file.second_tokens,
-            }
-            for file in corpus.files
-        ],
-    }
-
-
-def _missing_object(corpus: CorpusComparison) -> dict[str, int]:
-    """Give the numbers of characters that no token stands for, if any."""
-    if not _missing(corpus):
-        return {}
-    return {"missing_a": corpus.first_missing, "missing_b": corpus.second_missing}
-
-
-def _text_object(text: TextComparison) -> dict[str, Any]:
-    n_alike, before, first, second, is_whole = text.difference
-    return {
-        "path": text.path,
-        "number": text.number,
-        "tokens_a": text.first_tokens,
-        "tokens_b": text.second_tokens,
-        "difference": {
-            "n_alike": n_alike,
-            "before": list(map(plain, before)),
-            "a": list(map(plain, first)),
-            "b": list(map(plain, second)),
-            "is_whole": is_whole,
-        },
+        name: as_object(entry[:n_listed] if name in LISTS else entry, n_listed)
+        for name, entry in named.items()
     }

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from bytepair.errors import TokenizerError
 
+from .pairing import SPACE_MARK
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -16,14 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["encoded", "own_texts", "whole_characters"]
 
-SPACE_MARK = "▁".encode()
-"""The mark for a space in tokens of SentencePiece; it may also be put before a text."""
-
 
 def own_texts(
     tokenizer: Tokenizer, ids: Sequence[int]
 ) -> Iterator[tuple[int, bytes | None]]:
-    """Give each id with its text, or ``None`` if no text is encoded with it alone."""
+    """Yield each id with its text, or ``None`` if no text is encoded to it alone."""
     for token in tokenizer.inspect().tokens(ids):
         candidates = _candidates(token.bytes)
         found = (c for c in candidates if encoded(tokenizer, c) == [token.id])

@@ -10,7 +10,7 @@ Left out: settings beside a file, except added tokens to which they give the ids
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +22,23 @@ from bytepair._names import refuse_set
 from bytepair._plurals import amount
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FormatError
-from bytepair.surgery._own_texts import own_texts, whole_characters
 
-from . import _agreement as agreement
-from ._agreement import id_faults
-from ._coarsening import Coarsening, Joined
-from ._faults import Fault, listed
-from ._pairing import Pairing
-from ._sample import sample
-from ._theirs import faults_of_theirs, is_installed
+from . import torture
+from .faults import (
+    Case,
+    Fault,
+    added_faults,
+    fault_of,
+    id_faults,
+    merge_faults,
+    other_parts,
+    part_faults,
+)
+from .huggingface import faults_of_huggingface, is_installed
+from .joining import NO_TEXTS, Joined, Joining
+from .made_texts import made_texts
+from .own_texts import own_texts, whole_characters
+from .pairing import Pairing, token_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -39,15 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ExtensionCheck",
-    "Fault",
-    "Pairing",
     "check",
-    "faults_of_theirs",
-    "id_faults",
-    "is_installed",
-    "is_text",
     "unreached_of",
-    "unreadable",
     "verify_extension",
 ]
 
@@ -86,14 +87,14 @@ class ExtensionCheck:
     n_ids: int
     n_merges: int
     n_added: int
-    new_ids: tuple[int, ...]
-    new_added: tuple[int, ...]
-    unreached: tuple[int, ...]
-    within_others: tuple[int, ...]
-    told_otherwise: tuple[str, ...]
-    sample: Joined
-    texts: Joined
-    read_by: tuple[str, ...]
+    new_ids: tuple[int, ...] = ()
+    new_added: tuple[int, ...] = ()
+    unreached: tuple[int, ...] = ()
+    within_others: tuple[int, ...] = ()
+    told_otherwise: tuple[str, ...] = ()
+    sample: Joined = NO_TEXTS
+    texts: Joined = NO_TEXTS
+    read_by: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether there is no fault."""
@@ -104,14 +105,10 @@ class ExtensionCheck:
         """What was found, for a reader."""
         if self.faults:
             return tuple(f"{fault.about}: {fault.message}" for fault in self.faults)
-        old = ", ".join(
-            (
-                amount(self.n_ids, "id"),
-                amount(self.n_merges, "merge"),
-                amount(self.n_added, "added token"),
-            )
-        )
-        return (f"as in the base: {old}", *self._new(), *self._texts())
+        ids, merges = amount(self.n_ids, "id"), amount(self.n_merges, "merge")
+        added = amount(self.n_added, "added token")
+        same = f"as in the base: {ids}, {merges}, {added}"
+        return (same, *self._new(), *self._texts())
 
     def _new(self) -> Iterator[str]:
         if not self.new_ids:
@@ -135,22 +132,8 @@ class ExtensionCheck:
         yield f"read by {' and '.join(self.read_by)}"
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as JSON holds it."""
-        return {
-            "extends": bool(self),
-            "faults": [fault.to_json() for fault in self.faults],
-            "ids": self.n_ids,
-            "merges": self.n_merges,
-            "added_tokens": self.n_added,
-            "new_ids": list(self.new_ids),
-            "new_added_tokens": list(self.new_added),
-            "unreached": list(self.unreached),
-            "within_others": list(self.within_others),
-            "told_otherwise": list(self.told_otherwise),
-            "sample": self.sample._asdict(),
-            "texts": self.texts._asdict(),
-            "read_by": list(self.read_by),
-        }
+        """Return the attributes as JSON holds them, and whether it extends the base."""
+        return {"extends": bool(self), **asdict(self)}
 
 
 def verify_extension(
@@ -159,7 +142,7 @@ def verify_extension(
     *,
     texts: Iterable[str] = (),
 ) -> ExtensionCheck:
-    """Tell whether a tokenizer extends another, whatever tool made it.
+    """Return whether a tokenizer extends another, whatever tool made it.
 
     The ids, merges, added tokens and all other parts of the base must be unchanged, each new token must
     be reachable, and the ids of texts must be the old ones with some neighbours joined.
@@ -181,7 +164,7 @@ def verify_extension(
     >>> bool(check), check.lines[0]
     (True, 'as in the base: 258 ids, 2 merges, 0 added tokens')
     >>> surgery.verify_extension(found.tokenizer, base).faults[0].message
-    "3 tokens are gone: 'de' 258, 'ide' 259, 'wide' 260"
+    "missing: 'de' 258, 'ide' 259, 'wide' 260"
 
     Raises
     ------
@@ -192,16 +175,10 @@ def verify_extension(
     try:
         new, new_path = _loaded(new)
     except FormatError as error:
-        return unreadable(base, error)
+        fault = Fault("file", str(error))
+        numbers = base.n_vocab, len(base.merges), len(_core.added_tokens(base))
+        return ExtensionCheck((fault,), *numbers)
     return check(base, new, texts, base_path, new_path)
-
-
-def unreadable(base: Tokenizer, error: FormatError) -> ExtensionCheck:
-    """Report that a file is not a tokenizer, and why."""
-    nothing = Joined(0, 0, 0)
-    numbers = (base.n_vocab, len(base.merges), len(_core.added_tokens(base)))
-    fault = Fault("file", str(error))
-    return ExtensionCheck((fault,), *numbers, (), (), (), (), (), nothing, nothing, ())
 
 
 def check(
@@ -219,39 +196,37 @@ def check(
     """
     refuse_set("texts", texts, "the result")
     pairing = Pairing(base, new)
-    base_format, new_format = map(_format_of, (base_path, new_path))
-    is_same_format = base_format == new_format
+    new_format = _format_of(new_path)
     faults = list(id_faults(pairing))
     told_otherwise: list[str] = []
-    of_merges = list(agreement.merge_faults(pairing))
-    if is_same_format:
-        faults += of_merges
-        faults += agreement.added_faults(pairing)
-        faults += agreement.part_faults(base, new)
+    of_merges = list(merge_faults(pairing))
+    if _format_of(base_path) == new_format:
+        faults += [*of_merges, *added_faults(pairing), *part_faults(base, new)]
     else:
-        told_otherwise = agreement.other_parts(base, new)
-        told_otherwise += ["merges"] if of_merges else []
+        told_otherwise = other_parts(base, new) + ["merges"] * bool(of_merges)
     if base_path is not None:
         faults += _faults_beside(base, base_path, new)
     added = {id_ for id_, _content, _flags in _core.added_tokens(new)}
-    model_ids = [id_ for id_ in pairing.new_ids if id_ not in added]
-    own = dict(own_texts(new, model_ids))
+    own = dict(own_texts(new, [id_ for id_ in pairing.new_ids if id_ not in added]))
     unreached = unreached_of(new, own)
-    faults += _faults_of_unreached(new, unreached)
-    coarsening = Coarsening(pairing)
+    names = zip(token_names(new, unreached), unreached, strict=True)
+    cases = (Case(name, None, id_) for name, id_ in names)
+    faults += fault_of("new tokens", "unreachable", cases)
+    joining = Joining(pairing)
     has_all = bool(told_otherwise) and not is_own
-    built_in = sample(base, new, pairing.new_ids, has_all=has_all)
-    on_sample = coarsening.add(built_in)
+    built_in = [*torture.TEXTS, *made_texts(pairing, has_all=has_all)]
+    on_sample = joining.add(built_in)
     given = list(texts)
-    on_texts = coarsening.add(given)
-    faults += coarsening.faults()
+    on_texts = joining.add(given)
+    faults += joining.faults()
     readers = ["bytepair"]
     is_theirs = new_format is not None and new_format[0] == "huggingface"
     if new_path is not None and is_theirs and not is_own and is_installed():
         readers.append("tokenizers")
-        wholes = [text.decode() for text in own.values() if text and is_text(text)]
-        faults += faults_of_theirs(new, _file(new_path), [*wholes, *built_in, *given])
-    within = [id_ for id_, text in own.items() if text is None and id_ not in unreached]
+        all_texts = [*built_in, *given]
+        faults += faults_of_huggingface(new, _file(new_path), all_texts)
+    never = set(unreached)
+    within = [id_ for id_, text in own.items() if text is None and id_ not in never]
     return ExtensionCheck(
         faults=tuple(faults),
         n_ids=base.n_vocab,
@@ -259,7 +234,7 @@ def check(
         n_added=len(_core.added_tokens(base)),
         new_ids=tuple(pairing.new_ids),
         new_added=tuple(id_ for id_ in pairing.new_ids if id_ in added),
-        unreached=tuple(sorted(unreached)),
+        unreached=tuple(unreached),
         within_others=tuple(within),
         told_otherwise=tuple(told_otherwise),
         sample=on_sample,
@@ -280,71 +255,40 @@ def _file(path: Path) -> Path:
 
 
 def _format_of(path: Path | None) -> tuple[str, bool] | None:
-    """Give the format of a file, and whether another beside it says how it splits."""
+    """Return the format of a file, and whether another beside it says how it splits."""
     if path is None:
         return None
     file = _file(path)
     return recognising.format_of_file(file), recognising.sidecar_of(file).is_file()
 
 
-def is_text(content: bytes) -> bool:
-    """Tell whether bytes are whole characters."""
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _faults_beside(base: Tokenizer, path: Path, new: Tokenizer) -> Iterator[Fault]:
     """Find ids of added tokens that only settings name, and that another token has now."""
     known, vocabulary = base.vocabulary, new.vocabulary
-    taken = []
+    cases = []
     for token in added_beside(path):
         if token.id < len(known) and known[token.id] is not None:
             continue  # it is compared as a token of the base
         if token.id >= len(vocabulary) or vocabulary[token.id] is None:
             continue
-        [name] = agreement.names_of(new, [token.id])
-        if name != token.content:
-            taken.append((token, name))
-    if taken:
-        rows = [
-            f"{token.id:,} of {token.content!r} is {name!r}" for token, name in taken
-        ]
-        message = (
-            f"settings beside the base give ids to added tokens, but {listed(rows)}"
-        )
-        cases = ({"token": t.content, "base_id": t.id, "now": n} for t, n in taken)
-        yield Fault("ids", message, tuple(cases))
+        [name] = token_names(new, [token.id])
+        if name != repr(token.content):
+            cases.append(Case(f"{token.content!r} and {name}", None, token.id))
+    yield from fault_of("ids", "also of a token in settings beside the base", cases)
 
 
-def unreached_of(new: Tokenizer, own: Mapping[int, bytes | None]) -> set[int]:
-    """Choose the tokens of which it is proven that no text is encoded with them."""
+def unreached_of(new: Tokenizer, own: Mapping[int, bytes | None]) -> list[int]:
+    """List the tokens of which it is proven that no text is encoded with them."""
     left = [id_ for id_, text in own.items() if text is None]
     unmade, unplaced = map(set, _core.unreached(new))
     found = {id_ for id_ in left if id_ in unmade or id_ in unplaced}
     # A token may occur where its text does not.
     if new.inspect().settings["drops_missing"]:
-        return found
+        return sorted(found)
     # What no text contains is in no longer one, either: parts of characters beside it do not matter.
     tokens = new.inspect().tokens(left)
     wholes = {token.id: whole_characters(token.bytes) for token in tokens}
     wholes = {id_: text for id_, text in wholes.items() if text}
     reasons = _core.why_in_no_piece(new, list(wholes.values()))
-    return found | {id_ for id_, why in zip(wholes, reasons, strict=True) if why}
-
-
-def _faults_of_unreached(new: Tokenizer, unreached: set[int]) -> Iterator[Fault]:
-    if not unreached:
-        return
-    ids = sorted(unreached)
-    rows = [
-        f"{name} {id_:,}"
-        for name, id_ in zip(agreement.shown(new, ids), ids, strict=True)
-    ]
-    names = agreement.names_of(new, ids)
-    cases = ({"token": n, "id": i} for n, i in zip(names, ids, strict=True))
-    are = "is" if len(ids) == 1 else "are"
-    message = f"{amount(len(ids), 'new token')} {are} unreachable: {listed(rows)}"
-    yield Fault("new tokens", message, tuple(cases))
+    found |= {id_ for id_, why in zip(wholes, reasons, strict=True) if why}
+    return sorted(found)

@@ -3,7 +3,7 @@
 White space of every kind, digits, contractions, marks, emoji sequences, scripts without
 spaces, control characters, characters that stand for others in vocabularies, and special
 tokens, whole and cut. Left out: characters younger than Unicode 3.2, which libraries
-class by the version of their tables; see ``verify``.
+class by the version of their tables; see ``verifying``.
 """
 
 from collections.abc import Iterable
@@ -37,14 +37,14 @@ def around(tokens: Iterable[str]) -> list[str]:
     r"""Put special tokens into texts, whole, with spaces around, and cut in two.
 
     >>> around(["<s>"])[:2]
-    ['<s>', 'a <s> b<s>\n<s>']
+    ['<s>', 'a<s>b <s> b<s>\n<s>']
     """
     texts = []
     for token in tokens:
         half = len(token) // 2
         texts += [
             token,
-            f"a {token} b{token}\n{token}",
-            f"{token}{token}  {token[:half]} {token[half:]} {token[half:]}",
+            f"a{token}b {token} b{token}\n{token}",
+            f" {token}{token}  {token[:half]} {token[half:]} {token[half:]}",
         ]
     return texts

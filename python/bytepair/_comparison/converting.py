@@ -1,8 +1,7 @@
 """Write a tokenizer in another format, and prove that nothing changed.
 
 What is written goes to a folder of its own beside the target, is read again and compared
-with the source (``verify``) on the built-in torture text, on the tokens of its vocabulary
-and on the texts that are given.
+with the source (``verifying``) on torture texts, on texts made of its tokens and on the texts that are given.
 Only then the files get their names. So a format that cannot express a part of the
 tokenizer, or a file that would give another id, is an error that leaves nothing behind.
 
@@ -23,53 +22,54 @@ Cost: two tokenizers in memory, and encoding the texts some ten times.
 """
 
 from collections.abc import Iterable
-from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
 from bytepair._expected import expect
 from bytepair._io import saving
-from bytepair._io.files import (
-    StrPath,
-    folder_beside,
-    refuse_no_name,
-    write_together,
-)
+from bytepair._io.files import StrPath, folder_beside, refuse_no_name
 from bytepair._io.overwriting import refuse_overwriting
 from bytepair._labels import argument
 from bytepair._names import refuse_set
 from bytepair._tokenizer import Tokenizer
-from bytepair.errors import FormatError, TokenizerError
+from bytepair.errors import FormatError
 
 from . import torture
-from .verify import Terms, compare, is_normalized_alike
+from .made_texts import made_texts
+from .pairing import Pairing
+from .publishing import publish
+from .verifying import Terms, find_difference, is_encodable, is_normalized_alike
 
 __all__ = ["Conversion", "convert"]
 
 
-N_TOKENS = 10_000
-"""How many tokens of the vocabulary are written into texts of the proof."""
-
-
-SPACES = ["  ", "\t", "\n", "\r\n", "\x0b", "\x1c", "\x85", "\xa0", "\u2028", "\u3000"]
-
-
 class Conversion(NamedTuple):
-    """What was written, and how it was proven."""
+    """What was written, and how it was proven.
+
+    Attributes
+    ----------
+    format, files
+        The format, and the files that were written.
+    n_texts, n_characters
+        How many texts gave the same ids, tokens and decoded text, those built in included.
+    n_refused
+        How many of the given texts, or of their lines, the source refuses.
+    has_ids
+        Whether ids are the same; without, how tokens are written alone.
+    changes
+        The kinds of texts that get other ids, as they are normalized otherwise.
+    n_changed
+        How many of the texts are of these kinds; ``n_texts`` counts the others.
+    """
 
     format: str
     files: list[Path]
     n_texts: int
-    """How many texts gave the same ids, tokens and decoded text, those built in included."""
     n_characters: int
     n_refused: int = 0
-    """How many of the given texts, or of their lines, the source refuses."""
     has_ids: bool = True
-    """Whether ids are the same; without, how tokens are written alone."""
     changes: tuple[str, ...] = ()
-    """The kinds of texts that get other ids, as they are normalized otherwise."""
     n_changed: int = 0
-    """How many of the texts are of these kinds; ``n_texts`` counts the others."""
 
 
 def convert(
@@ -109,20 +109,23 @@ def convert(
     target = Path(target)
     name = saving.format_of(target, format)
     given = [part for text in texts for part in _parts(tokenizer, text)]
-    own = [*given, *_texts_of_vocabulary(tokenizer)]
     with folder_beside(target) as folder:
         written = folder / target.name
         changes = saving.save(tokenizer, written, name, ids_may_change=True)
         again = _read_again(written, name)
-        terms = _terms(name, has_ids=bool(changes) or not ids_may_change)
-        terms = terms._replace(has_normal_texts=bool(changes) and ids_may_change)
+        terms = _terms_of(name)._replace(
+            has_ids=bool(changes) or not ids_may_change,
+            has_normal_texts=bool(changes) and ids_may_change,
+        )
+        made = made_texts(Pairing(tokenizer, again))
+        known = [*torture.TEXTS, *given, *made]
         examples = [change.text for change in changes]
-        _prove(tokenizer, again, name, [*own, *examples], terms)
+        _prove(tokenizer, again, name, [*known, *examples], terms)
         if changes and not ids_may_change:  # and no text showed it
             found = "\n".join(map(str, changes))
             raise FormatError(_refusal(name, found, _accepted(CHANGED)))
-        files = _move(written, target)
-    taken = [text for text in [*torture.TEXTS, *own] if _is_taken(tokenizer, text)]
+        files = publish(written, target)
+    taken = [text for text in known if is_encodable(tokenizer, text)]
     compared = [
         text
         for text in taken
@@ -130,70 +133,44 @@ def convert(
     ]
     return Conversion(
         name,
-        files,
+        sorted(files),
         len(compared),
         sum(map(len, compared)),
-        sum(not _is_taken(tokenizer, text) for text in given),
+        sum(not is_encodable(tokenizer, text) for text in given),
         terms.has_ids,
         tuple(map(str, changes)),
         len(taken) - len(compared),
     )
 
 
-def _terms(name: str, *, has_ids: bool) -> Terms:
-    """Say what a format must hold.
+def _terms_of(format_name: str) -> Terms:
+    """Return what a format must hold.
 
     A SentencePiece model needs an unknown token, and decodes control tokens to nothing.
     """
-    is_model = name == "sentencepiece"
-    return Terms(
-        has_ids=has_ids,
-        has_refusals=False,
-        has_names=False,
-        has_special_text=not is_model,
-        may_add_tokens=is_model,
-    )
+    is_model = format_name == "sentencepiece"
+    return Terms(has_refusals=False, has_special_tokens=not is_model)
 
 
 def _parts(tokenizer: Tokenizer, text: str) -> list[str]:
-    """Give a text, or its lines, of which some may be taken, if the text is refused."""
-    return [text] if _is_taken(tokenizer, text) else text.splitlines()
-
-
-def _texts_of_vocabulary(tokenizer: Tokenizer) -> list[str]:
-    """Write the first tokens in rows, and some of them with every kind of space between.
-
-    Where the torture texts have units that no token stands for, these texts have not.
-    """
-    tokens = enumerate(tokenizer.vocabulary)
-    ids = [id_ for id_, token in tokens if token is not None][:N_TOKENS]
-    rows = (ids[place : place + 50] for place in range(0, len(ids), 50))
-    words = [tokenizer.decode([id_]).strip() for id_ in [*ids[:20], *ids[-20:]]]
-    pairs = product(SPACES, pairwise(words))
-    spaced = [f"{first}{space}{second}" for space, (first, second) in pairs]
-    return [*(tokenizer.decode(row, skip_special_tokens=True) for row in rows), *spaced]
-
-
-def _is_taken(tokenizer: Tokenizer, text: str) -> bool:
-    try:
-        tokenizer.count(text)
-    except TokenizerError:
-        return False
-    return True
+    """Return a text, or its lines if the text is refused, since some of them may not be."""
+    return [text] if is_encodable(tokenizer, text) else text.splitlines()
 
 
 def _prove(
     tokenizer: Tokenizer, again: Tokenizer, name: str, texts: list[str], terms: Terms
 ) -> None:
-    found = compare(tokenizer, again, texts, terms)
+    found = find_difference(tokenizer, again, texts, terms)
     if found is None:
         return
     hint = ""
     if terms.has_normal_texts or not terms.has_ids:
         pass
-    elif not compare(tokenizer, again, texts, terms._replace(has_normal_texts=True)):
+    elif not find_difference(
+        tokenizer, again, texts, terms._replace(has_normal_texts=True)
+    ):
         hint = _accepted(CHANGED)
-    elif not compare(tokenizer, again, texts, terms._replace(has_ids=False)):
+    elif not find_difference(tokenizer, again, texts, terms._replace(has_ids=False)):
         hint = _accepted("Texts give the same tokens with different ids")
     raise FormatError(_refusal(name, str(found), hint))
 
@@ -206,13 +183,10 @@ def _accepted(change: str) -> str:
 
 
 def _refusal(name: str, found: str, hint: str) -> str:
-    lines = [
+    return (
         f"the format {name} cannot hold this tokenizer: the file would read back differently, "
-        "so nothing is written",
-        found,
-        *([hint] if hint else []),
-    ]
-    return "\n".join(lines)
+        f"so nothing is written\n{found}\n{hint}"
+    ).rstrip()
 
 
 def _read_again(written: Path, name: str) -> Tokenizer:
@@ -220,15 +194,3 @@ def _read_again(written: Path, name: str) -> Tokenizer:
     if name in ("bytepair", "huggingface"):
         return Tokenizer.from_bytes(written.read_bytes(), format=name)
     return Tokenizer.from_file(written)
-
-
-def _move(written: Path, target: Path) -> list[Path]:
-    """Give what was written its place; the file that is named comes last."""
-    if written.is_dir():
-        pairs = [(path, target / path.name) for path in sorted(written.iterdir())]
-    else:
-        others = sorted(set(written.parent.iterdir()) - {written})
-        pairs = [(path, target.parent / path.name) for path in [*others, written]]
-    files = {there: here.read_bytes() for here, there in pairs}
-    write_together(files, makes_folders=written.is_dir())
-    return sorted(there for _, there in pairs)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import TokenizerError
 
-from ._faults import Fault, listed
+from .faults import Case, Fault, fault_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from bytepair._io.files import StrPath
     from bytepair._tokenizer import Tokenizer
 
-__all__ = ["faults_of_theirs", "is_installed"]
+__all__ = ["faults_of_huggingface", "is_installed"]
 
-STRETCH = 100_000
-"""Long texts are passed to the library in stretches of this many characters, since it needs much memory."""
+MAX_SHOWN = 80
+"""This many characters of a text are shown."""
 
 
 def is_installed() -> bool:
-    """Tell whether the library is installed."""
+    """Whether the library is installed."""
     return importlib.util.find_spec("tokenizers") is not None
 
 
-def faults_of_theirs(
+def faults_of_huggingface(
     tokenizer: Tokenizer, path: StrPath, texts: Iterable[str]
 ) -> Iterator[Fault]:
     """Compare what the library reads with a tokenizer: all ids, and the ids of texts."""
@@ -44,28 +44,20 @@ def faults_of_theirs(
         return
     ids = theirs.get_vocab(with_added_tokens=True)
     wrong = [
-        (token, id_, ids.get(token))
+        Case(repr(token), id_, ids.get(token, "none"))
         for token, id_ in tokenizer.get_vocab().items()
         if ids.get(token) != id_
     ]
+    where = "in Hugging Face's library"
+    yield from fault_of("tokenizers", f"other ids {where}", wrong)
     if wrong:
-        shown = [
-            f"the id {id_:,} of {token!r} is {'none' if now is None else f'{now:,}'}"
-            for token, id_, now in wrong
-        ]
-        yield Fault(
-            "tokenizers",
-            f"in Hugging Face's library, {listed(shown)}",
-            tuple({"token": t, "id": i, "their_id": now} for t, i, now in wrong),
-        )
         return
-    different = [
-        text for text in _stretches(texts) if _differs(tokenizer, theirs, text)
-    ]
-    if different:
-        shown = [repr(text[:80]) for text in different]
-        message = f"texts have different ids in Hugging Face's library: {listed(shown)}"
-        yield Fault("tokenizers", message, tuple({"text": t} for t in different))
+    different = (
+        Case(repr(text[:MAX_SHOWN]), None, None)
+        for text in texts
+        if _differs(tokenizer, theirs, text)
+    )
+    yield from fault_of("tokenizers", f"texts with other ids {where}", different)
 
 
 def _read(path: StrPath) -> Any:  # noqa: ANN401 -- the library may be absent
@@ -77,12 +69,6 @@ def _read(path: StrPath) -> Any:  # noqa: ANN401 -- the library may be absent
     if getattr(theirs.model, "dropout", None):
         theirs.model.dropout = None
     return theirs
-
-
-def _stretches(texts: Iterable[str]) -> Iterator[str]:
-    for text in texts:
-        for start in range(0, len(text), STRETCH):
-            yield text[start : start + STRETCH]
 
 
 def _differs(tokenizer: Tokenizer, theirs: Any, text: str) -> bool:  # noqa: ANN401

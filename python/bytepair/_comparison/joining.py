@@ -8,43 +8,38 @@ merges make a new token, so that normalized text, marks and unknown units need n
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from bytepair._plurals import amount
-from bytepair._verify.shrinking import shrink
 from bytepair.errors import TokenizerError
 
-from ._agreement import names_of, shown
-from ._faults import Fault
+from .faults import Case, Fault
+from .pairing import token_names
+from .shrinking import shrink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from bytepair._tokenizer import Tokenizer
 
-    from ._pairing import Pairing
+    from .pairing import Pairing
 
-__all__ = ["Coarsening", "Joined"]
+__all__ = ["NO_TEXTS", "Joined", "Joining"]
 
 Allowed: TypeAlias = Literal["all"] | list[str]
 
-STRETCH = 4096
-"""A long text is searched in stretches of this many characters, to find a small one."""
-
-OF_ONE = {
-    "do not only join tokens": "does not only join tokens",
-    "are decoded differently": "is decoded differently",
-}
-"""What is wrong with several texts, said of one."""
-
-MOST_SHOWN = 12
+MAX_SHOWN = 12
+"""At most this many tokens are shown."""
+MAX_LEN = 4096
+"""At most this many characters of a text are kept."""
 
 
-class Joined(NamedTuple):
+@dataclass(frozen=True)
+class Joined:
     """The ids of texts that were compared."""
 
     n_texts: int
@@ -52,8 +47,11 @@ class Joined(NamedTuple):
     tokens_after: int
 
 
+NO_TEXTS = Joined(0, 0, 0)
+
+
 @dataclass
-class Coarsening:
+class Joining:
     """Compares texts, one after the other; ids of both tokenizers mean the same.
 
     Special tokens of the base are found in texts; new ones are not.
@@ -65,7 +63,7 @@ class Coarsening:
     """What is wrong, with a text."""
 
     def __post_init__(self) -> None:
-        base, new = self.pairing.base, self.pairing.new
+        base, new = self.pairing.tokenizers
         known, now = base.special_tokens, new.special_tokens
         shared: Allowed = [token for token in known if token in now]
         self.allowed_new: Allowed = "all" if now.keys() <= known.keys() else shared
@@ -88,26 +86,28 @@ class Coarsening:
         return Joined(n_texts, before, after)
 
     def faults(self) -> Iterator[Fault]:
-        """Give what was found, with the first text made small."""
+        """Yield what was found, with the first text made small."""
         if not self.wrong:
             return
         why, text = self.wrong[0]
-        small = self._small(text, why)
-        said = OF_ONE.get(why, why) if len(self.wrong) == 1 else why
-        ids, now = (", ".join(row) or "none" for row in self._tokens(small, shown))
-        message = (
-            f"{amount(len(self.wrong), 'text')} of {self.n_texts:,} {said}, such as {small!r}: "
-            f"{now}; in the base {ids}"
+        small = shrink(text, lambda part: self._why(part, self._rows(part)) == why)
+        before, after = (
+            "none"
+            if row is None
+            else ", ".join(token_names(one, row.tolist()[:MAX_SHOWN]))
+            for one, row in zip(self.pairing.tokenizers, self._rows(small), strict=True)
         )
-        before, after = self._tokens(small, names_of)
-        cases = [{"text": small, "why": why, "base_tokens": before, "tokens": after}]
-        cases += [{"text": text[:STRETCH], "why": why} for why, text in self.wrong[1:]]
-        yield Fault("texts", message, tuple(cases))
+        message = (
+            f"{why} in {len(self.wrong):,} of {amount(self.n_texts, 'text')}, such as "
+            f"{small!r}: {after}; in the base {before}"
+        )
+        others = (Case(text[:MAX_LEN], None, why) for why, text in self.wrong[1:])
+        yield Fault("texts", message, (Case(small, before, after), *others))
 
     def _rows(self, text: str) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
         return (
-            _encoded(self.pairing.base, text, "all"),
-            _encoded(self.pairing.new, text, self.allowed_new),
+            _encoded(self.pairing.tokenizers[0], text, "all"),
+            _encoded(self.pairing.tokenizers[1], text, self.allowed_new),
         )
 
     def _why(
@@ -118,13 +118,13 @@ class Coarsening:
         if old is None:
             return ""
         if new is None:
-            return "cannot be encoded"
+            return "no ids"
         if not self._is_joined(old, new):
-            return "do not only join tokens"
+            return "other ids than joined old ones"
         # If normalizing or decoding loses something, less of it may be lost now.
-        is_exact = self.pairing.base.decode(old) == text
-        if is_exact and self.pairing.new.decode(new) != text:
-            return "are decoded differently"
+        base, other = self.pairing.tokenizers
+        if base.decode(old) == text and other.decode(new) != text:
+            return "other decoded text"
         return ""
 
     def _is_joined(self, old: NDArray[Any], new: NDArray[Any]) -> bool:
@@ -141,28 +141,6 @@ class Coarsening:
         alone = n_parts == 1
         return bool((self.old_of[new[alone]] == old[places[alone]]).all())
 
-    def _small(self, text: str, why: str) -> str:
-        """Find a small text with the same fault."""
-
-        def is_wrong(part: str) -> bool:
-            return self._why(part, self._rows(part)) == why
-
-        for start in range(0, len(text), STRETCH):
-            part = text[start : start + STRETCH]
-            if len(text) > STRETCH and is_wrong(part):
-                return shrink(part, is_wrong)
-        return shrink(text, is_wrong) if len(text) <= STRETCH else text[:MOST_SHOWN]
-
-    def _tokens(
-        self, text: str, names: Callable[[Tokenizer, list[int]], list[str]]
-    ) -> list[list[str]]:
-        """Write the tokens of a text, those of the base and the new ones."""
-        tokenizers = self.pairing.base, self.pairing.new
-        return [
-            [] if row is None else names(tokenizer, row.tolist()[:MOST_SHOWN])
-            for tokenizer, row in zip(tokenizers, self._rows(text), strict=True)
-        ]
-
 
 def _encoded(tokenizer: Tokenizer, text: str, allowed: Allowed) -> NDArray[Any] | None:
     try:
@@ -173,16 +151,16 @@ def _encoded(tokenizer: Tokenizer, text: str, allowed: Allowed) -> NDArray[Any] 
 
 
 def _lengths(pairing: Pairing) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give how long each token of both is in a text."""
+    """Return how long each token of both is in a text."""
     before, after = (
         np.array([len(token.bytes) for token in one.inspect().tokens()], np.int64)
-        for one in (pairing.base, pairing.new)
+        for one in pairing.tokenizers
     )
     for id_, old in enumerate(pairing.old_of):
         if old >= 0 and id_ != old:
             after[id_] = before[old]
     waiting = set(pairing.new_ids)
-    for left, right, made, _count in pairing.new.inspect().merge_log:
+    for left, right, made, _count in pairing.tokenizers[1].inspect().merge_log:
         if made in waiting and left not in waiting and right not in waiting:
             after[made] = after[left] + after[right]
             waiting.remove(made)

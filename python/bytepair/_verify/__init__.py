@@ -1,1 +1,0 @@
-"""Whether two tokenizers give the same, and conversion with a proof."""
