@@ -1,4 +1,4 @@
-"""The compiled core: what :mod:`bytepair` is made of."""
+"""The compiled core of :mod:`bytepair`."""
 
 import builtins
 from collections.abc import Callable, Collection, Iterable, Sequence
