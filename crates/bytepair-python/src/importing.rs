@@ -1,8 +1,8 @@
 //! The import of this module, which checks the interpreter and sets the vector instructions, and the import of numpy.
 //!
-//! Only one interpreter of a process can use bytepair, since the integers that `output` caches belong to it. Because the
-//! module has multi-phase initialization, `PyO3` leaves it to the module to refuse a second interpreter that shares the GIL.
-//! From 3.12 on, Python itself refuses one with its own GIL.
+//! Only one interpreter of a process can use bytepair, since the integers that `output` caches belong to it. With
+//! multi-phase initialization, `PyO3` leaves it to the module to refuse a second interpreter that shares the GIL. From 3.12
+//! on, Python itself refuses one with its own GIL.
 //!
 //! The core uses the best vector instructions of the processor. `BYTEPAIR_INSTRUCTIONS` limits them to `portable`, `ssse3`,
 //! `avx2`, `avx512` or `neon`, so that tests and benchmarks can imitate another processor. With `definition`, the naive twins

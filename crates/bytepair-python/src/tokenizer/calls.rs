@@ -1,8 +1,8 @@
 //! Calls of the core that encode texts from Python.
 //!
 //! Arguments become texts, whose bytes are not copied, and [`EncodeOptions`]. The GIL is released if this pays off, and an
-//! error names the text of a batch. Rows of a column are encoded to arrays, with a mark before or after each. `tokenizer` and
-//! `output` convert all other ids.
+//! error names the text of a batch. Rows of a column are encoded to arrays, with a mark before or after each. `tokenizer`
+//! and `output` convert all other ids.
 
 use std::borrow::Cow;
 
