@@ -480,7 +480,7 @@ class CoreTokenizer:
         """
 
     def get_vocab(self) -> dict[str, int]:
-        """Return the ids by token, written as in Hugging Face files (``Ġthe``).
+        """Return a mapping of tokens, written as in Hugging Face files (``Ġthe``), to ids.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -1104,7 +1104,7 @@ class DecodeStream:
         ids: _Ids | None = None,
         is_finished: bool = False,
     ) -> Self:
-        """Begin behind ``ids``, whose text is not given."""
+        """Start after ``ids``, whose text is not returned."""
 
     def push(self, ids: int | _Ids) -> str:
         """Add one id or several, and return the text that they complete.
@@ -1423,7 +1423,7 @@ def with_added_tokens(
 def with_tokens_at(
     tokenizer: CoreTokenizer, tokens: Sequence[tuple[int, str, Sequence[bool]]]
 ) -> CoreTokenizer:
-    """Return a tokenizer with added tokens that have their ids already, as in the configuration files of models."""
+    """Return a tokenizer with added tokens at the ids that files such as ``added_tokens.json`` set."""
 
 def added_tokens(tokenizer: CoreTokenizer) -> list[_AddedRow]:
     """Return the id, the content and the properties of each added token."""
@@ -1471,7 +1471,7 @@ def prune(
     """
 
 def why_it_stays(tokenizer: CoreTokenizer, ids: Sequence[int]) -> list[str | None]:
-    """Return, for each id, why its token must stay, or ``None`` if it can be removed."""
+    """Return, for each id, why its token must stay, or ``None`` if it is not required."""
 
 def built_on(
     tokenizer: CoreTokenizer, ids: Sequence[int]
@@ -1492,8 +1492,8 @@ def with_missing(tokenizer: CoreTokenizer) -> tuple[CoreTokenizer, int] | None:
     """Return a tokenizer with a token for units that no token stands for, and its id, or ``None`` if there are no such units."""
 
 def unreached(tokenizer: CoreTokenizer) -> tuple[list[int], list[int]]:
-    """Return the tokens that merging their own units does not make, and the tokens that it makes, but that do not remain
-    whole next to any neighbours.
+    """Return the tokens that merging their own units does not make, and the tokens that it makes, but that no neighbours
+    leave whole.
     """
 
 def merged_units(tokenizer: CoreTokenizer, ids: Sequence[int]) -> list[int] | None:

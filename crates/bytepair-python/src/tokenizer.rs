@@ -241,7 +241,7 @@ impl CoreTokenizer {
         special.map(|token| (&token.content, token.id)).into_py_dict(py)
     }
 
-    /// Return the ids by token, written as in Hugging Face files (``Ġthe``).
+    /// Return a mapping of tokens, written as in Hugging Face files (``Ġthe``), to ids.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)

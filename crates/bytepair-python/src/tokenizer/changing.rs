@@ -1,5 +1,5 @@
 //! Tokenizers made from another tokenizer: other lengths and templates, more added tokens, fewer merges, other
-//! vocabularies. Also whether and with which others a token can be removed.
+//! vocabularies. Also why a token cannot be removed, and which tokens are removed with it.
 //!
 //! Functions return plain values, from which `bytepair.Tokenizer` and `bytepair.surgery` make their results.
 
@@ -88,7 +88,7 @@ pub(crate) fn with_added_tokens(
     CoreTokenizer::made(changed.map(|(changed, _)| changed))
 }
 
-/// Return a tokenizer with added tokens that have their ids already, as in the configuration files of models.
+/// Return a tokenizer with added tokens at the ids that files such as ``added_tokens.json`` set.
 #[pyfunction]
 pub(crate) fn with_tokens_at(
     tokenizer: &CoreTokenizer,
@@ -185,7 +185,7 @@ pub(crate) fn prune(
     Ok((renumbered(pruned.tokenizer, &pruned.id_map), pruned.removed))
 }
 
-/// Return, for each id, why its token must stay, or ``None`` if it can be removed.
+/// Return, for each id, why its token must stay, or ``None`` if it is not required.
 #[pyfunction]
 pub(crate) fn why_it_stays(
     tokenizer: &CoreTokenizer,

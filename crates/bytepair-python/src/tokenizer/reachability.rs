@@ -30,8 +30,8 @@ pub(crate) fn with_missing(
     Ok(found.map(|(tokenizer, id)| (CoreTokenizer(Arc::clone(tokenizer)), *id)))
 }
 
-/// Return the tokens that merging their own units does not make, and the tokens that it makes, but that do not remain
-/// whole next to any neighbours.
+/// Return the tokens that merging their own units does not make, and the tokens that it makes, but that no neighbours
+/// leave whole.
 #[pyfunction]
 pub(crate) fn unreached(py: Python<'_>, tokenizer: &CoreTokenizer) -> (Vec<TokenId>, Vec<TokenId>) {
     let found = py.detach(|| tokenizer.0.unreached());
