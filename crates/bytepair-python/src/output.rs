@@ -47,7 +47,7 @@ const MAX_COPIED: usize = 1024;
 /// The initial number of ids for which lists are made at once: 256 KB, which fit the cache of the processor.
 const GROUP_LEN: usize = 1 << 16;
 
-/// A longer wait for the GIL is usually a wait for another thread that runs Python, which takes five milliseconds.
+/// A longer wait for the GIL is usually a wait for another thread that runs Python, five milliseconds each time.
 const LONG_WAIT: Duration = Duration::from_millis(1);
 
 /// The cached integers by id, each null until it is made.
