@@ -1,9 +1,8 @@
-"""Write into the stub ``_core.pyi`` what the compiled core says of itself.
+"""Copies the docstrings and defaults of the compiled core into the stub ``_core.pyi``.
 
-The doc comments and signatures of the binding are the source of what ``help`` shows. The
-stub adds types, which they lack; its docstrings and default values are copied from them
-by this script. Run it by ``make stubs`` after a change; ``make check`` runs it with
-``--check``, which writes nothing and fails where the stub differs.
+``help`` shows the doc comments and signatures of the binding, which have no types. The stub
+adds the types. Run this script with ``make stubs`` after a change. ``make check`` runs it
+with ``--check``, which writes nothing and fails if the stub differs.
 """
 
 import ast
@@ -23,7 +22,7 @@ Definition = ast.ClassDef | ast.FunctionDef
 
 
 class Edit(NamedTuple):
-    """A stretch of the stub, in characters, and what takes its place."""
+    """A range of the stub, in characters, and the text that replaces it."""
 
     start: int
     end: int
@@ -31,7 +30,7 @@ class Edit(NamedTuple):
 
 
 class Named(NamedTuple):
-    """What the stub defines, with what there is of it at run time."""
+    """A definition of the stub, and the same object at run time."""
 
     node: Definition
     name: str
@@ -39,7 +38,7 @@ class Named(NamedTuple):
 
 
 def main() -> int:
-    """Write the stub, or compare it."""
+    """Write the stub, or compare it with the core."""
     before = STUB.read_text(encoding="utf-8")
     after = formatted(written(before))
     if before == after:
@@ -54,7 +53,7 @@ def main() -> int:
 
 
 def written(stub: str) -> str:
-    """Give the stub with the docstrings and the defaults of the compiled core."""
+    """Return the stub with the docstrings and the defaults of the compiled core."""
     edits = [edit for named in definitions(stub) for edit in edits_of(named, stub)]
     edits += names_edits(stub)
     for edit in sorted(edits, reverse=True):
@@ -63,7 +62,7 @@ def written(stub: str) -> str:
 
 
 def formatted(stub: str) -> str:
-    """Give the stub as the formatter lays it out."""
+    """Return the stub in the layout of the formatter."""
     command = [
         sys.executable,
         "-m",
@@ -78,7 +77,7 @@ def formatted(stub: str) -> str:
 
 
 def definitions(stub: str) -> Iterator[Named]:
-    """List the classes, methods, properties and functions of the stub."""
+    """Yield the classes, methods, properties and functions of the stub."""
     for node in ast.parse(stub).body:
         if not isinstance(node, Definition):
             continue
@@ -89,11 +88,13 @@ def definitions(stub: str) -> Iterator[Named]:
                 if isinstance(member, ast.FunctionDef):
                     name = f"{node.name}.{member.name}"
                     own = inspect.getattr_static(found, member.name, None)
+                    if isinstance(own, staticmethod):
+                        own = own.__func__
                     yield Named(member, name, own)
 
 
 def names_edits(stub: str) -> Iterator[Edit]:
-    """List the names that the compiled core exports."""
+    """Yield the change to the names that the compiled core exports."""
     for node in ast.parse(stub).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             names = ", ".join(f'"{name}"' for name in sorted(_core.__all__))
@@ -105,7 +106,7 @@ def names_edits(stub: str) -> Iterator[Edit]:
 
 
 def edits_of(named: Named, stub: str) -> Iterator[Edit]:
-    """Say what to change at one definition."""
+    """Yield the changes to a definition."""
     node = named.node
     if not node.name.startswith("__"):
         yield from docstring_edits(named, stub)
@@ -114,10 +115,10 @@ def edits_of(named: Named, stub: str) -> Iterator[Edit]:
 
 
 def docstring_edits(named: Named, stub: str) -> Iterator[Edit]:
-    """Put the docstring of the compiled core in the place of the stub's."""
+    """Yield the change to a docstring."""
     node = named.node
     if is_overload(node) and ast.get_docstring(node) is None:
-        return  # one of the overloads has it
+        return  # another overload has the docstring
     doc = inspect.getdoc(named.found)
     first = node.body[0]
     if not doc:
@@ -134,11 +135,11 @@ def docstring_edits(named: Named, stub: str) -> Iterator[Edit]:
 
 
 def default_edits(named: Named, stub: str) -> Iterator[Edit]:
-    """Put the defaults of the compiled core in the place of the stub's."""
+    """Yield the changes to the defaults of a function."""
     assert isinstance(named.node, ast.FunctionDef)
     try:
         parameters = inspect.signature(named.found).parameters  # type: ignore[arg-type]
-    except (TypeError, ValueError):  # of what is called by the class
+    except (TypeError, ValueError):  # a special method without a signature
         return
     arguments = named.node.args
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -162,7 +163,7 @@ def default_edits(named: Named, stub: str) -> Iterator[Edit]:
 
 
 def quoted(doc: str, indent: str) -> str:
-    """Write a docstring."""
+    """Return a docstring as source."""
     prefix = "r" if "\\" in doc else ""
     lines = [f"{indent}{line}" if line else "" for line in doc.splitlines()]
     text = "\n".join(lines).strip()
@@ -171,17 +172,17 @@ def quoted(doc: str, indent: str) -> str:
 
 
 def is_property(node: ast.FunctionDef) -> bool:
-    """Tell whether a method is read as an attribute."""
+    """Return whether a method is a property."""
     return any(ast.unparse(name) == "property" for name in node.decorator_list)
 
 
 def is_overload(node: Definition) -> bool:
-    """Tell whether a function is one of several with its name."""
+    """Return whether a function is an overload."""
     return any(ast.unparse(name) == "overload" for name in node.decorator_list)
 
 
 def offset(text: str, line: int, column: int) -> int:
-    """Give the place of a line, counted from 1, and a column, in bytes, in characters."""
+    """Return the offset, in characters, of a line, from 1, and a column, in bytes."""
     lines = text.splitlines(keepends=True)
     before = sum(map(len, lines[: line - 1]))
     return before + len(lines[line - 1].encode()[:column].decode())

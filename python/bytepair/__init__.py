@@ -10,7 +10,7 @@
 'on the hat'
 
 Start with :func:`train` for files, :func:`train_from_iterator` for texts, and
-:meth:`Tokenizer.from_file` for a tokenizer that is there already.
+:meth:`Tokenizer.from_file` for an existing tokenizer.
 """
 
 import typing as _typing
@@ -48,7 +48,7 @@ from .errors import (
 
 __version__ = "0.2.0"
 
-# What a user needs to know. The other errors are in `errors`; they and `MergeStep` are here too.
+# The names that users need. The other errors, and `MergeStep`, can also be imported from here.
 __all__ = [
     "AddedToken",
     "DecodeStream",
@@ -83,11 +83,11 @@ _MODULES = (
     "segmentation",
     "surgery",
 )
-"""The modules that are imported when they are first named."""
+"""Modules that are imported when they are first used."""
 
 
 def __dir__() -> list[str]:
-    """List what users call, without the modules that it comes from."""
+    """Return the public names, without private modules."""
     return sorted([*__all__, "__version__"])
 
 
@@ -100,7 +100,7 @@ if not _typing.TYPE_CHECKING:  # type checkers would accept every name
         raise AttributeError(message)
 
 
-# Classes are known by where users find them: in help, in tracebacks, and to pickle.
+# Help, tracebacks and pickle name each class by the module from which users import it.
 for _class in (MergeLog, MergeStep, Progress, TokenFile, Tokenizer):
     _class.__module__ = __name__
 del _class

@@ -1,7 +1,7 @@
 """Added tokens with their properties.
 
-Taken are texts, objects of ``tokenizers.AddedToken`` and those that settings hold; only
-their attributes are read. Left out: ids, which the tokenizer gives.
+A token is a text, an object such as ``tokenizers.AddedToken``, whose attributes are read, or
+an entry of a settings file. It has no id: the tokenizer assigns one.
 """
 
 from collections.abc import Mapping
@@ -24,11 +24,11 @@ PROPERTIES = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
 @dataclass(frozen=True)
 class AddedToken:
-    """A token that is found as a whole, and how.
+    """A token that is found as a whole, and the properties that decide where.
 
-    As a rule a special token is looked for in the text as it is given, and any other in the
-    ``normalized`` text. ``lstrip`` and ``rstrip`` take the white space beside it, and
-    ``single_word`` leaves out what stands inside a word.
+    By default, a special token is found in the original text, and any other token in the
+    ``normalized`` text. ``lstrip`` and ``rstrip`` include the white space before and after the
+    token. A ``single_word`` is not found inside a word.
 
     >>> import bytepair
     >>> bytepair.AddedToken("<s>", special=True).normalized
@@ -38,7 +38,7 @@ class AddedToken:
     content: str
     _: KW_ONLY
     special: bool = False
-    normalized: bool = None  # type: ignore[assignment]  # by ``special``
+    normalized: bool = None  # type: ignore[assignment]  # the opposite of ``special``
     lstrip: bool = False
     rstrip: bool = False
     single_word: bool = False
@@ -60,7 +60,7 @@ class AddedToken:
         return {name: getattr(self, name) for name in PROPERTIES}
 
     def flags(self) -> list[bool]:
-        """List the properties in the order of :meth:`properties`.
+        """Return the values of :meth:`properties`, in order.
 
         >>> import bytepair
         >>> bytepair.AddedToken("x", special=True).flags()
@@ -70,7 +70,7 @@ class AddedToken:
 
 
 def added_token(token: Any, *, special: bool = False) -> AddedToken:  # noqa: ANN401
-    """Read a token of any kind; a text is looked for in the normalized text if not special.
+    """Return the added token of a text or an object; ``special`` makes it special.
 
     >>> added_token("x").normalized, added_token("x", special=True).normalized
     (True, False)
@@ -94,7 +94,7 @@ def added_token(token: Any, *, special: bool = False) -> AddedToken:  # noqa: AN
 
 
 def wrong_in(token: Mapping[str, Any]) -> str | None:
-    """Say what is wrong with a token as files write it.
+    """Return what is wrong with a token of a settings file, or ``None``.
 
     >>> wrong_in({"content": "x", "lstrip": 1})
     'lstrip must be true or false, not 1'
@@ -112,12 +112,12 @@ def wrong_in(token: Mapping[str, Any]) -> str | None:
 
 
 def as_id(written: Any) -> int:  # noqa: ANN401 -- of a file
-    """Read an id that a file writes as a text.
+    """Return an id that a file writes as a text.
 
     Raises
     ------
     ValueError
-        It is none.
+        The text is not an id.
     """
     text = str(written)
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(1 << 32))
@@ -128,7 +128,7 @@ def as_id(written: Any) -> int:  # noqa: ANN401 -- of a file
 
 
 def described_tokens(listed: Any) -> dict[int, AddedToken]:  # noqa: ANN401 -- of a file
-    """Read an ``added_tokens_decoder``: added tokens by their ids.
+    """Return the added tokens of an ``added_tokens_decoder``, by id.
 
     >>> described_tokens({"7": {"content": "<s>", "special": True}})[7].content
     '<s>'
@@ -136,7 +136,7 @@ def described_tokens(listed: Any) -> dict[int, AddedToken]:  # noqa: ANN401 -- o
     Raises
     ------
     ValueError
-        It is something else; the message says what was found.
+        The value is something else; the message says what was found.
     """
     if not isinstance(listed, Mapping):
         message = f"expected an object of ids and tokens, found {listed!r:.80}"
@@ -153,7 +153,7 @@ def described_tokens(listed: Any) -> dict[int, AddedToken]:  # noqa: ANN401 -- o
 
 
 def added_tokens(tokenizer: _core.CoreTokenizer) -> dict[int, AddedToken]:
-    """List the added tokens of a tokenizer by their ids, in order."""
+    """Return the added tokens of a tokenizer by id, in order."""
     found = sorted(_core.added_tokens(tokenizer))
     return {
         id_: AddedToken(text, **dict(zip(PROPERTIES, flags, strict=True)))
@@ -162,7 +162,7 @@ def added_tokens(tokenizer: _core.CoreTokenizer) -> dict[int, AddedToken]:
 
 
 def found_in_any_text(tokens: Mapping[int, AddedToken]) -> dict[int, AddedToken]:
-    """Choose the added tokens that are not special: any text that contains one has its id.
+    """Return the added tokens that are not special: they are found in any text.
 
     >>> tokens = {7: AddedToken("<s>", special=True), 8: AddedToken("<think>")}
     >>> found_in_any_text(tokens)[8].content
@@ -172,9 +172,9 @@ def found_in_any_text(tokens: Mapping[int, AddedToken]) -> dict[int, AddedToken]
 
 
 def names_of(tokens: Mapping[int, AddedToken]) -> tuple[list[str], list[str]]:
-    """List the contents of special tokens, and of others that say more than white space.
+    """Return the contents of special tokens, and those of other tokens except white space.
 
-    Runs of spaces are added tokens in some vocabularies; nearly every document has some.
+    Some vocabularies have runs of spaces as added tokens; nearly every document contains some.
 
     >>> tokens = [
     ...     AddedToken("<s>", special=True),

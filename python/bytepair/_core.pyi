@@ -1,4 +1,4 @@
-"""The compiled core: what :mod:`bytepair` is made of."""
+"""The compiled core of :mod:`bytepair`."""
 
 import builtins
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -93,13 +93,13 @@ class CoreTokenizer:
     """Text to token ids and back: the compiled base of ``bytepair.Tokenizer``.
 
     Tokens are ``bytes`` in dialects of bytes and ``str`` in dialects of characters. In all
-    methods, ``allowed_special`` names the special tokens that count as tokens where they
-    stand in the text: ``"all"``, or a collection. Every other special token is plain text,
-    or an error if it is in ``disallowed_special``. Added tokens that are not special are found in
-    any text, or an error where ``disallowed_special`` names them. With ``added_tokens="text"``
-    no added token is found, whatever its properties: the ids are those of a tokenizer without
-    added tokens, as text that is not trusted needs it. ``add_special_tokens=True`` adds what the
-    tokenizer's template puts around a text, and applies its truncation and padding.
+    methods, ``allowed_special`` names the special tokens that are found in a text: ``"all"``, or
+    a collection. Every other special token is plain text, or an error if ``disallowed_special``
+    names it. Added tokens that are not special are found in any text, or are an error if
+    ``disallowed_special`` names them. With ``added_tokens="text"``, no added token is found,
+    whatever its properties: the ids are those of a tokenizer without added tokens. Use it for
+    text that is not trusted. ``add_special_tokens=True`` adds the special tokens of the
+    tokenizer's template, and applies its truncation and padding.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -120,8 +120,8 @@ class CoreTokenizer:
     ) -> list[int]:
         """Encode a text to a list of ids.
 
-        ``threads`` is the number of threads; ``None`` uses all processors. A long text is cut for
-        them only where that changes no id.
+        ``threads`` is the number of threads; ``None`` uses all processors. A long text is
+        divided among them only at places where this changes no id.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -131,11 +131,11 @@ class CoreTokenizer:
         Raises
         ------
         UnknownTokenError
-            A unit of the text is outside the alphabet, and nothing stands for it.
+            A unit of the text is outside the alphabet, and no token stands for it.
         SpecialTokenError
             The text contains a disallowed special token.
         EncodingError
-            The text is not UTF-8, and the dialect needs it.
+            The text is not UTF-8, and the dialect requires it.
         PatternError
             The split pattern takes too many steps on this text.
         """
@@ -154,11 +154,11 @@ class CoreTokenizer:
         dropout: float | None = None,
         seed: int | None = None,
     ) -> Encoding:
-        """Encode a text, or a pair of texts, to an :class:`Encoding` with all that is known of each id.
+        """Encode a text, or a pair of texts, to an :class:`Encoding`.
 
-        ``fit_length`` says whether the tokenizer's truncation and padding are applied; by default
-        they are if ``add_special_tokens`` is. ``dropout`` is the probability with which each merge
-        is left out; each call draws anew, unless ``seed`` is given, which repeats what it drew.
+        ``fit_length`` says whether the tokenizer's truncation and padding are applied; the default is
+        the value of ``add_special_tokens``. ``dropout`` is the probability with which each merge is
+        skipped. The same ``seed`` gives the same ids; without one, each call draws anew.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -169,7 +169,7 @@ class CoreTokenizer:
         Raises
         ------
         TokenizerError
-            The texts cannot be truncated as the tokenizer says, or ``dropout`` is not from 0 to 1;
+            The texts cannot be truncated as the tokenizer says, or ``dropout`` is not between 0 and 1;
             also the errors of :meth:`encode`.
         """
 
@@ -190,7 +190,7 @@ class CoreTokenizer:
         """Encode many texts, or tuples of two, as :meth:`encode_full` does.
 
         ``threads`` is the number of threads; ``None`` uses all processors. Padding without a
-        length fills all texts up to the longest.
+        length pads all texts to the longest.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -198,7 +198,7 @@ class CoreTokenizer:
         >>> [encoding.ids for encoding in batch]
         [[256], [64, 65]]
 
-        Raises the errors of :meth:`encode_full`; the message names the text's place in the batch.
+        Raises the errors of :meth:`encode_full`; the message has the text's index in the batch.
         """
 
     @overload
@@ -225,7 +225,7 @@ class CoreTokenizer:
         Raises
         ------
         TokenizerError
-            ``dtype="uint16"`` does not hold all ids of the vocabulary; also the errors of
+            ``dtype="uint16"`` cannot hold all ids of the vocabulary; also the errors of
             :meth:`encode`.
         """
 
@@ -254,14 +254,14 @@ class CoreTokenizer:
         """Encode many texts, each to a list of ids.
 
         ``threads`` is the number of threads; ``None`` uses all processors. A text that is much
-        longer than the others is cut for several of them.
+        longer than the others is divided among several threads.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
         >>> tokenizer.encode_batch(["low", "lower"])
         [[257], [257, 68, 81]]
 
-        Raises the errors of :meth:`encode`; the message names the text's place in the batch.
+        Raises the errors of :meth:`encode`; the message has the text's index in the batch.
         """
 
     @overload
@@ -302,7 +302,7 @@ class CoreTokenizer:
         Raises
         ------
         TokenizerError
-            ``dtype="uint16"`` does not hold all ids of the vocabulary; also the errors of
+            ``dtype="uint16"`` cannot hold all ids of the vocabulary; also the errors of
             :meth:`encode_batch`.
         """
 
@@ -316,7 +316,7 @@ class CoreTokenizer:
         add_special_tokens: bool = False,
         threads: int | None = 1,
     ) -> int:
-        """Count the ids of a text without making them.
+        """Count the ids of a text without making a list of them.
 
         The options are those of :meth:`encode`.
 
@@ -347,7 +347,7 @@ class CoreTokenizer:
         >>> tokenizer.count_batch(["low", "", "lower"])
         [1, 0, 3]
 
-        Raises the errors of :meth:`encode`; the message names the text's place in the batch.
+        Raises the errors of :meth:`encode`; the message has the text's index in the batch.
         """
 
     def truncate(
@@ -359,11 +359,11 @@ class CoreTokenizer:
         disallowed_special: _Specials = (),
         added_tokens: _AddedTokens = "find",
     ) -> AnyStr:
-        """Cut a text so that it has at most ``max_tokens`` ids.
+        """Truncate a text to at most ``max_tokens`` ids.
 
         The result is the text of the first ``max_tokens`` ids, up to the end of a whole character.
-        Where that text alone would have more ids, it is the text of fewer. The rest of the text is
-        not encoded.
+        If that text alone would have more ids, the result is the text of fewer ids. The rest of the
+        text is not encoded.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -382,11 +382,11 @@ class CoreTokenizer:
         added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
     ) -> list[str]:
-        """Show the tokens of a text as they are written, marks included.
+        """Return the tokens of a text as they are written, including marks.
 
-        A unit outside the alphabet appears as itself, or as the unknown token where there is one
-        (for files from SentencePiece always as itself). An added token appears as it stands in the
-        text, with the white space that belongs to it. Bytes that are not UTF-8 appear as escapes.
+        A unit outside the alphabet appears as the unknown token if there is one, otherwise as itself
+        (with files from SentencePiece, always as itself). An added token appears as in the text, with
+        the white space that it strips. Bytes that are not UTF-8 appear as escapes.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -451,13 +451,13 @@ class CoreTokenizer:
         >>> tokenizer.decode_batch([[257], [257, 68, 81]])
         ['low', 'lower']
 
-        Raises the errors of :meth:`decode`; the message names the list's place in the batch.
+        Raises the errors of :meth:`decode`; the message has the list's index in the batch.
         """
 
     def decode_bytes(self, ids: _Ids) -> bytes:
-        """Join the bytes of tokens; an end mark becomes a space before the next token.
+        """Return the joined bytes of tokens; an end mark becomes a space before the next token.
 
-        What a file's decoder does to text, such as turning ``▁`` into a space, is left out.
+        The decoder of a file, which may turn ``▁`` into a space, is not applied.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -471,7 +471,7 @@ class CoreTokenizer:
         """
 
     def token_to_id(self, token: str | bytes) -> int | None:
-        """Look up the id of a token as it is written, or ``None``.
+        """Return the id of a token, as it is written in the vocabulary, or ``None`` if there is none.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -480,7 +480,7 @@ class CoreTokenizer:
         """
 
     def get_vocab(self) -> dict[str, int]:
-        """Map tokens, as Hugging Face files write them (``Ġthe``), to ids.
+        """Return a mapping of tokens, written as in Hugging Face files (``Ġthe``), to ids.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -501,7 +501,7 @@ class CoreTokenizer:
 
     @property
     def vocabulary(self) -> list[Any]:
-        """The tokens by id; ``None`` for an id that no token has.
+        """The tokens by id; ``None`` for an id without a token.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -533,7 +533,7 @@ class CoreTokenizer:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of everything that decides what this tokenizer does, in hexadecimal.
+        """A hash of everything that affects the results of this tokenizer, in hexadecimal.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -557,7 +557,7 @@ class CoreTokenizer:
         """
 
     def inspect(self) -> Inspection:
-        """Return an object that tells what the tokenizer is made of, and what it does with a text.
+        """Return an object that shows the parts of the tokenizer, and what it does with a text.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -590,7 +590,7 @@ class Token:
 
     @property
     def text(self) -> str:
-        """The text of the token without marks, with ``U+FFFD`` for bytes that are no whole character."""
+        """The text of the token without marks, with ``U+FFFD`` for bytes that are not UTF-8."""
 
     @property
     def continues(self) -> bool:
@@ -602,15 +602,15 @@ class Token:
 
     @property
     def entry(self) -> Any:
-        """The token as ``Tokenizer.vocabulary`` has it: ``bytes``, or ``str`` in dialects of characters."""
+        """The token as in ``Tokenizer.vocabulary``: ``bytes``, or ``str`` in dialects of characters."""
 
     @property
     def written(self) -> str:
-        """How files of Hugging Face write the token, such as ``Ġthe``."""
+        """The token as Hugging Face files write it, such as ``Ġthe``."""
 
 @final
 class Inspection:
-    """What a tokenizer is made of, and what it does with a text; ``Tokenizer.inspect`` returns it.
+    """The parts of a tokenizer, and what it does with a text; returned by ``Tokenizer.inspect``.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -620,9 +620,9 @@ class Inspection:
 
     @property
     def merge_log(self) -> list[tuple[int, int, int, int | None]]:
-        """The merges in order: left id, right id, id, and the pair's count when it was merged.
+        """The merges in order: left id, right id, result id, and the pair's count when it was merged.
 
-        The count is ``None`` where it is not known, as in most files.
+        The count is ``None`` if it is not known, as for most files.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -639,13 +639,13 @@ class Inspection:
         """The settings of the parts, by name.
 
         - ``stages``: how each stage of the splitter is executed.
-        - ``template``: what is put around one text, and around two, as pieces: the number of a text or ``None``, the ids
-          of special tokens, and a type.
-        - ``truncation`` and ``padding``: how texts are cut and filled up to a length, or ``None``.
+        - ``template``: the templates for one text and for two. A piece has the number of a text or ``None``, the ids of
+          special tokens, and a type.
+        - ``truncation`` and ``padding``: how texts are truncated and padded, or ``None``.
         - ``is_bytes``, ``end_mark``, ``end_mark_is_suffix``, ``continuing_prefix``, ``unknown``, ``byte_fallback``,
           ``drops_missing``: how a piece becomes units.
-        - ``ignore_merges``: whether a piece that is a token is not merged.
-        - ``priorities``: the ranks of the merges, if these are not their places.
+        - ``ignore_merges``: whether a piece that is a token becomes that token without merges.
+        - ``priorities``: the priorities of the merges, or ``None`` if they are their indices.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -669,7 +669,7 @@ class Inspection:
         """
 
     def normalized(self, text: str | bytes) -> str:
-        """Return a text after the normalizer, which takes special tokens as plain text."""
+        """Return the normalized text. Special tokens are plain text."""
 
     def course(
         self,
@@ -678,28 +678,28 @@ class Inspection:
         allowed_special: _Specials = (),
         added_tokens: _AddedTokens = "find",
     ) -> list[Any]:
-        """Return everything that happens to a text, as parts. Spans are of bytes.
+        """Return the steps of encoding a text, as parts. Spans are in bytes.
 
         A part is ``("added", id, start, end)`` or ``("text", start, end, normalized, parts)``, whose parts are
         added tokens or ``("piece", start, end, text, is_whole, symbols, steps, tokens)``. A symbol has its span in
-        the piece, a token that in the text.
+        the piece, and a token its span in the text.
         """
 
     def symbols(self, piece: bytes) -> list[tuple[int | None, int, int]]:
         """Return the symbols of a piece before any merge: ids with their spans in the piece.
 
-        The id is ``None`` for a unit that nothing in the vocabulary stands for.
+        The id is ``None`` for a unit that no token stands for.
         """
 
     def merge_steps(self, ids: _Ids) -> list[tuple[int, int, int, int, int, int]]:
-        """Return the merges of a row of tokens, in order.
+        """Return the merges of a sequence of tokens, in order.
 
-        A merge has the place of its left part, its place in :attr:`merge_log`, its priority, both parts and the result.
+        A merge has the index of its left part, its index in :attr:`merge_log`, its priority, both parts and the result.
         """
 
 @final
 class Lengths:
-    """How one call truncates and pads, in place of what its tokenizer says."""
+    """The truncation and padding of one call or of a new tokenizer."""
 
     def __new__(
         cls,
@@ -718,7 +718,7 @@ class Lengths:
 
 @final
 class Encoding:
-    """One text or two, encoded: lists with one entry for each id.
+    """The ids of one text or two, and lists with one entry for each id.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -728,7 +728,7 @@ class Encoding:
     >>> encoding.ids, encoding.word_ids
     ([256, 220, 256], [0, 1, 1])
 
-    It can be copied and pickled; then it holds the names of its tokens, and no tokenizer.
+    An encoding can be copied and pickled. The copy holds the names of its tokens instead of a tokenizer.
     """
 
     def __new__(
@@ -757,7 +757,7 @@ class Encoding:
 
     @property
     def type_ids(self) -> list[int]:
-        """The type of each id, by the template: mostly 0 for the first text, 1 for the second.
+        """The type of each id, from the template: usually 0 for the first text and 1 for the second.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -779,7 +779,7 @@ class Encoding:
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """What each id stands for in its text: where that part begins and ends.
+        """The span of each id in its text: where it begins and ends.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -790,7 +790,7 @@ class Encoding:
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        """1 for each id of the template or of the padding, else 0.
+        """1 for each id from the template or the padding, otherwise 0.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -801,7 +801,7 @@ class Encoding:
 
     @property
     def attention_mask(self) -> list[int]:
-        """0 for each id of the padding, else 1.
+        """0 for each id from the padding, otherwise 1.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -812,7 +812,7 @@ class Encoding:
 
     @property
     def word_ids(self) -> list[int | None]:
-        """The number of the piece that each id belongs to; ``None`` where it has no text.
+        """The number of the piece that each id belongs to, or ``None`` if it belongs to no text.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -823,7 +823,7 @@ class Encoding:
 
     @property
     def sequence_ids(self) -> list[int | None]:
-        """The text of each id, 0 or 1; ``None`` where it has no text.
+        """The number of the text that each id belongs to, 0 or 1, or ``None`` if it belongs to none.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -834,7 +834,7 @@ class Encoding:
 
     @property
     def overflowing(self) -> list[Encoding]:
-        """What truncation cut off, in parts of the same length.
+        """The parts that truncation cut off, none longer than this encoding.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -856,7 +856,7 @@ class Encoding:
 
     @property
     def words(self) -> list[int | None]:
-        """The same as :attr:`word_ids`.
+        """An alias of :attr:`word_ids`.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -866,7 +866,7 @@ class Encoding:
         """
 
     def token_to_sequence(self, token_index: int) -> int | None:
-        """Return the text that a token belongs to, 0 or 1; ``None`` where it has none.
+        """Return the number of the text that a token belongs to, 0 or 1, or ``None`` if it belongs to none.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -876,7 +876,7 @@ class Encoding:
         """
 
     def token_to_word(self, token_index: int) -> int | None:
-        """Return the number of the word that a token belongs to; ``None`` where it has none.
+        """Return the number of the word that a token belongs to, or ``None`` if it belongs to none.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -886,7 +886,7 @@ class Encoding:
         """
 
     def token_to_chars(self, token_index: int) -> tuple[int, int] | None:
-        """Return the span of a token in its text; ``None`` where it has no text.
+        """Return the span of a token in its text, or ``None`` if it belongs to no text.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -898,7 +898,7 @@ class Encoding:
     def word_to_tokens(
         self, word_index: int, sequence_index: int = 0
     ) -> tuple[int, int] | None:
-        """Return where the tokens of a word begin and end; ``None`` where there is no such word.
+        """Return where the tokens of a word begin and end, or ``None`` if there is no such word.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -910,7 +910,7 @@ class Encoding:
     def word_to_chars(
         self, word_index: int, sequence_index: int = 0
     ) -> tuple[int, int] | None:
-        """Return the span of a word in its text; ``None`` where there is no such word.
+        """Return the span of a word in its text, or ``None`` if there is no such word.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -920,7 +920,7 @@ class Encoding:
         """
 
     def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """Return the token that a character is in, the first of several; ``None`` where it is in none.
+        """Return the index of the first token that contains a character, or ``None`` if no token does.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -930,7 +930,7 @@ class Encoding:
         """
 
     def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """Return the word that a character is in; ``None`` where it is in none.
+        """Return the number of the word that contains a character, or ``None`` if no word does.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -942,9 +942,9 @@ class Encoding:
     def truncate(
         self, max_length: int, stride: int = 0, direction: _Side = "right"
     ) -> None:
-        """Cut this encoding to ``max_length`` ids; the rest becomes :attr:`overflowing`.
+        """Truncate this encoding to ``max_length`` ids, and move the rest to :attr:`overflowing`.
 
-        ``direction`` is the end that is cut off. The parts share ``stride`` ids.
+        ``direction`` is the end that is cut off. Consecutive parts share ``stride`` ids.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -967,7 +967,7 @@ class Encoding:
         pad_type_id: int = 0,
         pad_token: str = "[PAD]",
     ) -> None:
-        """Fill this encoding up to ``length`` ids, and its overflowing parts.
+        """Pad this encoding and its overflowing parts to ``length`` ids.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -978,7 +978,7 @@ class Encoding:
         """
 
     def set_sequence_id(self, sequence_id: int) -> None:
-        """Make all ids belong to the text of this number.
+        """Assign all ids to the text with this number.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -990,24 +990,15 @@ class Encoding:
 
     @staticmethod
     def merge(encodings: Sequence[Encoding], growing_offsets: bool = True) -> Encoding:
-        """staticmethod(function) -> method
+        """Return the concatenation of encodings.
 
-        Convert a function to be a static method.
+        With ``growing_offsets``, the offsets of each encoding continue where those before it end.
 
-        A static method does not receive an implicit first argument.
-        To declare a static method, use this idiom:
-
-             class C:
-                 @staticmethod
-                 def f(arg1, arg2, argN):
-                     ...
-
-        It can be called either on the class (e.g. C.f()) or on an instance
-        (e.g. C().f()). Both the class and the instance are ignored, and
-        neither is passed implicitly as the first argument to the method.
-
-        Static methods in Python are similar to those found in Java or C++.
-        For a more advanced concept, see the classmethod builtin.
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
+        >>> parts = [tokenizer.encode_full(text) for text in ("ab", " ab")]
+        >>> bytepair.Encoding.merge(parts).offsets
+        [(0, 2), (2, 3), (3, 5)]
         """
 
     def __getnewargs_ex__(self) -> tuple[tuple[list[int]], dict[str, Any]]: ...
@@ -1035,10 +1026,10 @@ class Encoding:
 
 @final
 class TokenCounter:
-    """The number of ids of a text that grows, exact after each part.
+    """Counts the ids of a growing text, exactly after each part.
 
-    Each part costs the time of its own text and of the end of the text before, mostly a word. A
-    tokenizer that can cut nowhere counts everything again.
+    Appending a part encodes it and the end of the text before it, usually a word. A tokenizer
+    that cannot cut texts encodes the whole text again.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -1057,7 +1048,7 @@ class TokenCounter:
     ) -> Self: ...
     @property
     def total(self) -> int:
-        """The number of ids of everything that was appended.
+        """The number of ids of all texts so far.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -1075,11 +1066,11 @@ class TokenCounter:
         >>> counter.append("low"), counter.append("er")
         (1, 3)
 
-        Raises the errors of ``Tokenizer.encode``; the counter then stays as it was.
+        Raises the errors of ``Tokenizer.encode``; the counter is then unchanged.
         """
 
     def copy(self) -> Self:
-        """Return a counter that goes on from here on its own.
+        """Return an independent counter in the same state.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -1093,7 +1084,7 @@ class TokenCounter:
 
 @final
 class DecodeStream:
-    """Ids in, text out, never half a character.
+    """Decodes ids as they arrive, to whole characters.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
@@ -1101,8 +1092,7 @@ class DecodeStream:
     >>> [stream.push(id) for id in tokenizer.encode("…")]
     ['', '', '…']
 
-    It can be copied, which shares the tokenizer, and pickled, which stores the tokenizer and all
-    ids so far.
+    A copy of a stream shares the tokenizer. A pickle stores the tokenizer and all ids so far.
     """
 
     def __new__(
@@ -1114,10 +1104,10 @@ class DecodeStream:
         ids: _Ids | None = None,
         is_finished: bool = False,
     ) -> Self:
-        """Begin behind ``ids``, whose text is not given."""
+        """Start after ``ids``, whose text is not returned."""
 
     def push(self, ids: int | _Ids) -> str:
-        """Add one id or several, and return the text that is complete by now.
+        """Add one id or several, and return the text that they complete.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -1134,7 +1124,7 @@ class DecodeStream:
         """
 
     def finish(self) -> str:
-        r"""Return what is left when no id follows, such as the bytes of half a character.
+        r"""Return the rest of the text at its end, such as the bytes of half a character.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
@@ -1149,7 +1139,7 @@ class DecodeStream:
         """
 
     def copy(self) -> Self:
-        """Return a stream that goes on from here on its own.
+        """Return an independent stream in the same state.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -1170,45 +1160,27 @@ class Dialect:
     def __new__(cls, name: str, **changes: Any) -> Dialect: ...
     @staticmethod
     def of(tokenizer: CoreTokenizer, name: str | None, **changes: Any) -> Dialect:
-        """staticmethod(function) -> method
-
-        Convert a function to be a static method.
-
-        A static method does not receive an implicit first argument.
-        To declare a static method, use this idiom:
-
-             class C:
-                 @staticmethod
-                 def f(arg1, arg2, argN):
-                     ...
-
-        It can be called either on the class (e.g. C.f()) or on an instance
-        (e.g. C().f()). Both the class and the instance are ignored, and
-        neither is passed implicitly as the first argument to the method.
-
-        Static methods in Python are similar to those found in Java or C++.
-        For a more advanced concept, see the classmethod builtin.
-        """
+        """Return the dialect with which to resume training from a tokenizer."""
 
     @property
     def ties(self) -> str:
-        """Which pair goes first among equals."""
+        """The rule that chooses between equally frequent pairs."""
 
     @property
     def stand_in(self) -> str | None:
-        """What stands for characters without an id: ``"bytes"``, a token, or nothing."""
+        """What replaces characters without an id: ``"bytes"``, the unknown token, or ``None``."""
 
     def check_characters(
         self, limits: tuple[tuple[int, int] | None, int | None]
     ) -> None:
-        """Refuse limits of the alphabet that have no meaning in this dialect."""
+        """Refuse limits of the alphabet that do not apply to this dialect."""
 
     @property
     def min_count(self) -> int:
-        """How often a pair must occur."""
+        """How often a pair must occur to be merged."""
 
     def as_in_training(self) -> Dialect:
-        """Give the dialect that always changes text as this one does in training."""
+        """Return the dialect that always normalizes text as this one does in training."""
 
 @final
 class PieceTable:
@@ -1216,13 +1188,13 @@ class PieceTable:
 
     def __new__(cls) -> PieceTable: ...
     def add(self, rows: _PieceRows, *, source: int = 0) -> None:
-        """Add rows: a column, counts and, if they are known, the order in which they first occur in a source."""
+        """Add rows: a column, counts and, if known, the numbers of the first occurrences in a source."""
 
 @final
 class Usage:
-    """How often each token is made in texts, and how often it stays.
+    """How often each token is made while texts are encoded, and how often it remains in the result.
 
-    Special tokens are plain text, and other added tokens are found.
+    Special tokens are plain text; other added tokens are found.
     """
 
     def __new__(cls, tokenizer: CoreTokenizer) -> Usage: ...
@@ -1230,28 +1202,29 @@ class Usage:
         """Add the rows of a column of texts."""
 
     def sums(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Give, by id, how often a token was made and how often it stayed."""
+        """Return, by id, how often a token was made, and how often it remained."""
 
 @final
 class CountSums:
-    """Adds up counts of the parts of a corpus in bounded memory, then gives them in order.
+    """Sums counts of the parts of a corpus in bounded memory, then returns them in order.
 
-    ``budget`` is about how much memory it takes, in bytes; the rest goes to files in ``folder``.
+    ``budget`` is the approximate memory in bytes; the rest goes to temporary files in ``folder``.
     """
 
     def __new__(cls, folder: str, budget: int) -> CountSums: ...
     def add(self, rows: _PieceRows, *, group: int = 0, source: int = 0) -> None:
-        """Add rows: a column, counts and, if they are known, the order in which they first occur in a source."""
+        """Add rows: a column, counts and, if known, the numbers of the first occurrences in a source."""
 
     def add_run(self, file: str | Path, *, group: int = 0, source: int = 0) -> None:
-        """Add what ``Corpus.finish_runs`` left in a file, and take over the file."""
+        """Add the counts of a file that ``Corpus.finish_runs`` wrote, and take ownership of the file."""
 
     def finish(
         self, min_count: int, places: Sequence[int], with_first: bool
     ) -> tuple[int, int]:
-        """Leave out rows with smaller sums; say how many rows and occurrences.
+        """End the summation, drop pieces with a sum below ``min_count``, and return how many were dropped and how often they
+        occurred.
 
-        ``places`` are those of the groups in the order of rows.
+        ``places`` holds the place of each group in the order of rows.
         """
 
     def next_rows(
@@ -1262,14 +1235,14 @@ class CountSums:
         NDArray[np.uint32],
         NDArray[np.uint64],
     ]:
-        """Give the next rows, none at the end: pieces, counts, places of groups, firsts.
+        """Return the next rows, none at the end: pieces, counts, places of groups, and numbers of first occurrences.
 
-        Rows are in the order of counts, largest first, then of pieces, then of places.
+        Rows are sorted by count, largest first, then by piece, then by place.
         """
 
 @final
 class Corpus:
-    """Piece counts while they are gathered, and what is learned from them."""
+    """Counts the pieces of a corpus, then learns merges from the counts."""
 
     def __new__(
         cls,
@@ -1283,18 +1256,18 @@ class Corpus:
     ) -> Corpus: ...
     @property
     def n_bytes_read(self) -> int:
-        """The bytes that were read from files so far."""
+        """The number of bytes read from files so far."""
 
     def set_memory_limit(
         self, limit: int, folder: str, *, reads_blocks: bool = False
     ) -> None:
-        """Keep what counting and learning need within so many bytes, the rest in a folder.
+        """Limit the memory of counting and learning to ``limit`` bytes; the rest goes to files in ``folder``.
 
-        ``reads_blocks`` says that the caller holds blocks of documents meanwhile.
+        ``reads_blocks`` says whether the caller holds blocks of documents meanwhile, which then count too.
         """
 
     def set_weight(self, multiplier: int) -> None:
-        """Let every piece of what follows count so many times."""
+        """Count every piece of the following sources ``multiplier`` times."""
 
     def add_texts(self, texts: Sequence[str | bytes]) -> None:
         """Count a batch of texts."""
@@ -1303,18 +1276,18 @@ class Corpus:
         """Count a file, or standard input for ``-``."""
 
     def add_rows(self, column: _Column) -> None:
-        """Count the rows of a column of texts, each whole: a separator is text there."""
+        """Count the rows of a column of texts. A separator in a row is ordinary text."""
 
     def add_stream(self, read: Callable[[int], bytes]) -> None:
-        """Count one text; ``read`` gives at most so many of its next bytes."""
+        """Count one text; ``read(n)`` returns at most ``n`` of its next bytes."""
 
     def add_table(self, table: PieceTable) -> None:
         """Add the rows of a table, which is empty afterwards."""
 
     def finish_runs(self, folder: str) -> tuple[list[Path], dict[str, int]]:
-        """End the counting, and leave what was counted in files, for `CountSums`.
+        """End the counting, and write the counts to files for ``CountSums``.
 
-        Gives their names, and how often each special token was found.
+        Return the paths of the files, and how often each special token occurred.
         """
 
     def add_counts(self, pieces: Sequence[tuple[str | bytes, int]]) -> None:
@@ -1323,21 +1296,22 @@ class Corpus:
     def finish(
         self, min_piece_count: int, *, is_thinned: bool = False
     ) -> dict[str, Any]:
-        """End the counting, leave out rare pieces, and tell what was counted.
+        """End the counting, drop rare pieces, and return a report.
 
-        ``is_thinned`` says that rare pieces are left out already of what was added as a table.
+        ``is_thinned`` says whether rare pieces were already dropped from an added table.
         """
 
     def pieces(self, most: int) -> list[tuple[bytes, int]] | None:
-        """After ``finish``: the pieces and how often each occurs, in the order of their first occurrence or, where that is
-        not known, of their bytes; ``None`` where all of them are more than so many bytes.
+        """Return the pieces and their counts after ``finish``, or ``None`` if the pieces have more than ``most`` bytes.
+
+        They are sorted by first occurrence or, if it is not known, by their bytes.
         """
 
     def n_piece_bytes(self) -> int:
-        """After ``finish``: the bytes of all pieces, repeated ones too."""
+        """Return the number of bytes of all pieces after ``finish``, including repeated pieces."""
 
     def fingerprint(self) -> str:
-        """After ``finish``: a name for the pieces and their counts."""
+        """Return a hash of the pieces and their counts after ``finish``."""
 
     def train(
         self,
@@ -1351,18 +1325,19 @@ class Corpus:
         characters: tuple[tuple[int, int] | None, int | None] = (None, None),
         scope: Sequence[tuple[int, int]] | None = None,
     ) -> tuple[CoreTokenizer, dict[str, Any], tuple[list[int], list[int]] | None]:
-        """After ``finish``: learn merges.
+        """Learn merges after ``finish``.
 
-        ``characters`` says which get ids: those that cover a share of the text, a fraction,
-        and at most so many. Gives the tokenizer, a report, and the course if it is wanted: the tokens of the
-        corpus before the first new merge and after each, and the count of each. ``scope`` has the first and last
-        code points of characters: only tokens are learned that occur in no text without one of them.
+        ``characters`` limits the characters that get ids: those that cover a share of the text, a fraction, and at
+        most a number of them. ``scope`` has the first and last code points of ranges of characters: only tokens are
+        learned that occur in no text without one of these characters. Return the tokenizer, a report and, with
+        ``with_course``, the number of tokens in the corpus before the first new merge and after each, and the count of
+        each new merge.
         """
 
 def graphemes(text: str | bytes) -> list[tuple[int, int]]:
-    r"""What a reader sees as one character: where each ends, in bytes, and its columns on a terminal.
+    r"""Return the graphemes of a text: the end of each, in bytes, and its width in terminal columns.
 
-    Each byte that is not UTF-8 is one of its own, without columns.
+    Each byte that is not UTF-8 is a grapheme of its own, with no columns.
 
     >>> from bytepair import _core
     >>> _core.graphemes("ae\u0301中".encode())
@@ -1370,20 +1345,20 @@ def graphemes(text: str | bytes) -> list[tuple[int, int]]:
     """
 
 def import_numpy() -> None:
-    """Import numpy, once for each process, or say why that is not possible."""
+    """Import numpy once for each process, or raise an error that says why this is not possible."""
 
 def read_jsonl(
     block: NDArray[np.uint8], keys: Sequence[str]
 ) -> tuple[_Column, int, int, list[tuple[int, int, str]]]:
-    """Read the texts that keys lead to in lines of JSON.
+    """Read texts from lines of JSON; ``keys`` lead from the object of a line to its text.
 
-    Gives the bytes of all texts and their offsets, the number of lines, of texts that are
-    ``null``, and for each bad line its place, where it begins, and the problem.
+    Return the bytes and offsets of all texts, the number of lines, the number of texts that are
+    ``null``, and for each bad line its number from 0, its offset, and the problem.
     """
 
 @final
 class CsvTable:
-    """A file of CSV, read block by block; its first record names the columns."""
+    """A CSV file, read block by block. Its first record names the columns."""
 
     def __new__(
         cls, delimiter: str, columns: Sequence[str], *, longest: int | None = None
@@ -1395,12 +1370,12 @@ class CsvTable:
     ) -> tuple[list[_Column], list[tuple[int, str]]]:
         """Read the rows that end in the next block.
 
-        Gives the bytes and offsets of each column that was asked for, and for each record of
-        another length the line on which it begins, and the problem.
+        Return the bytes and offsets of each requested column, and for each record with another
+        number of values the line on which it begins, from 1, and the problem.
         """
 
 def count_rows_holding(column: _Column, groups: Sequence[Sequence[str]]) -> list[int]:
-    """Count the rows of a column of texts that hold a name of each group."""
+    """Return, for each group, how many rows of a column of texts contain one of its names."""
 
 def encode_rows(
     tokenizer: CoreTokenizer,
@@ -1412,11 +1387,11 @@ def encode_rows(
     added_tokens: _AddedTokens = "find",
     threads: int | None = None,
 ) -> tuple[NDArray[np.uint16] | NDArray[np.uint32], NDArray[np.int64]]:
-    """Encode the rows of a column of texts, special tokens being plain text.
+    """Encode the rows of a column of texts, with special tokens as plain text.
 
-    With ``added_tokens="text"`` all added tokens are.
-    ``before`` or ``behind`` is an id that marks each row that has ids. Gives the ids of
-    all rows, and where those of each row end.
+    With ``added_tokens="text"``, all added tokens are plain text. ``before`` and ``behind`` are ids
+    that mark the beginning and the end of each row that has ids. Return the ids of all rows, and
+    where the ids of each row end.
     """
 
 def with_lengths(
@@ -1426,29 +1401,29 @@ def with_lengths(
     truncation: Lengths | None = None,
     padding: Lengths | None = None,
 ) -> CoreTokenizer:
-    """Return a tokenizer with other special tokens around one text and two, another truncation or another padding."""
+    """Return a tokenizer with other templates for one text and two, another truncation or another padding."""
 
 def shorten(
     tokenizer: CoreTokenizer, vocab_size: int | None, merges: int | None
 ) -> CoreTokenizer:
-    """Return a tokenizer with fewer merges: so many, or those of a vocabulary of a size."""
+    """Return a tokenizer with fewer merges: with ``merges``, or with as many as ``vocab_size`` allows."""
 
 def with_special_tokens(
     tokenizer: CoreTokenizer, tokens: Sequence[tuple[str, int | None]]
 ) -> CoreTokenizer:
-    """Return a tokenizer with more special tokens, each of which may name its id."""
+    """Return a tokenizer with more special tokens, each with its id or ``None``."""
 
 def with_added_tokens(
     tokenizer: CoreTokenizer, tokens: Sequence[tuple[str, Sequence[bool]]]
 ) -> CoreTokenizer:
-    """Return a tokenizer with more added tokens, each with whether it is special, normalized, strips left and right, and is
-    a word.
+    """Return a tokenizer with more added tokens, each with its properties: ``special``, ``normalized``, ``lstrip``,
+    ``rstrip`` and ``single_word``.
     """
 
 def with_tokens_at(
     tokenizer: CoreTokenizer, tokens: Sequence[tuple[int, str, Sequence[bool]]]
 ) -> CoreTokenizer:
-    """Return a tokenizer with added tokens that have ids of their own, as other files name them."""
+    """Return a tokenizer with added tokens at the ids that files such as ``added_tokens.json`` set."""
 
 def added_tokens(tokenizer: CoreTokenizer) -> list[_AddedRow]:
     """Return the id, the content and the properties of each added token."""
@@ -1456,15 +1431,15 @@ def added_tokens(tokenizer: CoreTokenizer) -> list[_AddedRow]:
 def extend_with_strings(
     tokenizer: CoreTokenizer, strings: Sequence[str], allow_helpers: bool
 ) -> tuple[CoreTokenizer, list[_StringReport]]:
-    """Return a tokenizer with tokens for strings, and for each string its outcome, its id, what it was encoded to, and the
-    helpers that were added for it.
+    """Return a tokenizer with tokens for strings, and for each string the outcome, its id, the ids that it was encoded to
+    before, and the helpers that were added for it.
     """
 
 def merge_vocabularies(
     tokenizer: CoreTokenizer, other: CoreTokenizer, allow_helpers: bool
 ) -> tuple[CoreTokenizer, list[_StringReport | None]]:
-    """Return a tokenizer with the tokens of another, and for each id of the other what became of it, as for strings;
-    ``None`` where its token is not text.
+    """Return a tokenizer with the tokens of another, and for each id of the other a report as for strings, or ``None`` if its
+    token is not text.
     """
 
 def remove(
@@ -1477,8 +1452,8 @@ def remove(
     list[int],
     list[list[int]],
 ]:
-    """Return a tokenizer without some tokens, the new ids by the old ones (-1: gone), the ids of all removed tokens, and
-    those that are made another way: each with the two tokens that made it, and the two that make it now.
+    """Return a tokenizer without some tokens, the new ids by old id (-1 if removed), the ids of all removed tokens, and the
+    tokens that are made another way, each with the two tokens that made it and the two that make it now.
     """
 
 def prune(
@@ -1489,21 +1464,22 @@ def prune(
     among: Sequence[int] | None,
     numbering: str,
 ) -> tuple[tuple[CoreTokenizer, list[int]], list[tuple[int, int]]]:
-    """Return a tokenizer with so many tokens, or without all that occur less often than ``min_count``, the new ids by the
-    old ones (-1: gone), and the ids of the removed tokens in the order of removal, each with how often it occurred then.
-    With ``among``, only these are removed.
+    """Return a tokenizer with ``to`` tokens, or without those that occur less than ``min_count`` times, the new ids by old id
+    (-1 if removed), and the ids of the removed tokens in the order of removal, each with its count at that time.
+
+    With ``among``, only these tokens are removed.
     """
 
 def why_it_stays(tokenizer: CoreTokenizer, ids: Sequence[int]) -> list[str | None]:
-    """Return for each id why its token must stay, or ``None``."""
+    """Return, for each id, why its token must stay, or ``None`` if it is not required."""
 
 def built_on(
     tokenizer: CoreTokenizer, ids: Sequence[int]
 ) -> list[tuple[int, list[int]]]:
-    """Return these tokens and all that are built on them, each with its parts."""
+    """Return these tokens and all tokens that are built on them, each with its parts."""
 
 def id_of_written(tokenizer: CoreTokenizer, token: str) -> int | None:
-    """Look up the id of a token as Hugging Face files write it, or ``None``.
+    """Return the id of a token, as Hugging Face files write it, or ``None`` if there is none.
 
     >>> import bytepair
     >>> from bytepair import _core
@@ -1513,23 +1489,23 @@ def id_of_written(tokenizer: CoreTokenizer, token: str) -> int | None:
     """
 
 def with_missing(tokenizer: CoreTokenizer) -> tuple[CoreTokenizer, int] | None:
-    """Return a tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands for
-    all.
-    """
+    """Return a tokenizer with a token for units that no token stands for, and its id, or ``None`` if there are no such units."""
 
 def unreached(tokenizer: CoreTokenizer) -> tuple[list[int], list[int]]:
-    """Return the tokens that merging their own units does not make, and those that it makes but no neighbours leave whole."""
+    """Return the tokens that merging their own units does not make, and the tokens that it makes, but that no neighbours
+    leave whole.
+    """
 
 def merged_units(tokenizer: CoreTokenizer, ids: Sequence[int]) -> list[int] | None:
-    """Return what the units of text tokens in a row are merged to; ``None`` if a unit is not in the vocabulary, or a token
-    is no text.
+    """Return the ids that the units of consecutive text tokens are merged to, or ``None`` if a unit is not in the vocabulary or
+    a token is not text.
     """
 
 def why_in_no_piece(
     tokenizer: CoreTokenizer, texts: Sequence[bytes]
 ) -> list[Literal["changed", "cut"] | None]:
-    """Return for each text why no piece contains it, if this is proven: ``"changed"`` by the normalizer, or ``"cut"`` by
-    the split pattern wherever it stands. ``None`` if it is not.
+    """Return, for each text, why no piece can contain it: ``"changed"`` if the normalizer always changes it, ``"cut"`` if the
+    split pattern always cuts it, or ``None`` if neither is proven.
     """
 
 def encode_full_rows(
@@ -1541,7 +1517,7 @@ def encode_full_rows(
     added_tokens: _AddedTokens = "find",
     add_special_tokens: bool = False,
 ) -> list[Encoding]:
-    """Encode texts or pairs of them as Hugging Face's library does, with the lengths of the call."""
+    """Encode texts, or pairs of them, as Hugging Face's library does, with the truncation and padding of the call."""
 
 def encode_word_rows(
     tokenizer: CoreTokenizer,
@@ -1552,7 +1528,9 @@ def encode_word_rows(
     added_tokens: _AddedTokens = "find",
     add_special_tokens: bool = False,
 ) -> list[Encoding]:
-    """Encode texts that are cut into words, or pairs of them, as Hugging Face's library does, with the lengths of the call."""
+    """Encode texts that are lists of words, or pairs of them, as Hugging Face's library does, with the truncation and padding
+    of the call.
+    """
 
 def encode_file(
     tokenizer: CoreTokenizer,
@@ -1568,18 +1546,18 @@ def encode_file(
     stretch_len: int | None = None,
     max_uncut: int | None = None,
 ) -> tuple[int, int]:
-    """Encode a file into a file, and return the numbers of ids and of bytes.
+    """Encode a file to a file, and return the numbers of ids and bytes.
 
-    ``names`` are those of the input (``-`` for standard input), of the file to write to, which exists, and of the output
-    in messages.
+    ``names`` are the paths of the input (``-`` for standard input), of the existing file to write to, and of the output for
+    messages.
     """
 
 @final
 class Measure:
-    """What a tokenizer makes of texts, added up by group.
+    """Sums over the texts that a tokenizer encodes, by group.
 
-    ``words`` is a pattern of what counts as a word. Without it no word is counted. ``missing`` is the id of the token that
-    stands for missing units, if what it stands for is to be counted.
+    ``words`` is a pattern that matches words; without it, no words are counted. ``missing`` is the id of the token for
+    missing units; with it, the units that it stands for are counted.
     """
 
     def __new__(
@@ -1597,28 +1575,28 @@ class Measure:
     def add_stream(
         self, read: Callable[[int], bytes], group: bytes | None = None
     ) -> None:
-        """Add a text that comes in parts: ``read`` gives at most so many bytes, and none at the end."""
+        """Add a text that is read in parts: ``read(n)`` returns at most ``n`` bytes, and none at the end."""
 
     @property
     def groups(self) -> list[bytes]:
-        """The names of the groups, in the order in which they came."""
+        """The names of the groups, in the order in which they first occurred."""
 
     def sums(self, group: int) -> tuple[list[int], list[int]]:
-        """The sums of a group: of texts, bytes, characters, lines, tokens and pieces; and of words, tokens and pieces of words,
-        words of one token and of several.
+        """Return the sums of a group: the numbers of texts, bytes, characters, lines, tokens and pieces; and the numbers of
+        words, of their tokens and pieces, of words with one token, and of words with several.
         """
 
     def counts(self, group: int) -> NDArray[np.int64]:
-        """How often each id occurs in a group."""
+        """Return how often each id occurs in a group."""
 
     def missing(self, group: int) -> list[tuple[bytes, int]]:
-        """What the token for missing units stands for in a group, and how often, in the order of the texts."""
+        """Return the units that the token for missing units stands for in a group, sorted, and how often each occurs."""
 
 def unicode_scripts() -> list[tuple[str, list[tuple[int, int]]]]:
-    """Give the name of each script of Unicode, with the first and last code points of its ranges."""
+    """Return the name of each Unicode script, with the first and last code points of its ranges."""
 
 def dialect_names() -> list[str]:
-    """List the dialects by name.
+    """Return the names of the dialects.
 
     >>> import bytepair
     >>> "gpt4o" in bytepair.dialects()
@@ -1626,7 +1604,7 @@ def dialect_names() -> list[str]:
     """
 
 def pattern_names() -> list[str]:
-    """List the split patterns that have a name, for ``pattern=``.
+    """Return the names of the split patterns, for ``pattern=``.
 
     >>> import bytepair
     >>> "cl100k" in bytepair.patterns()
@@ -1634,29 +1612,29 @@ def pattern_names() -> list[str]:
     """
 
 def read(format: str, data: bytes) -> CoreTokenizer:
-    """Read the content of a file of a format, of those of one file that need no option."""
+    """Read the content of a file, in a format that has one file and needs no options."""
 
 def write(format: str, tokenizer: CoreTokenizer) -> list[bytes]:
-    """Give the contents of the files of a format: two for ``gpt2`` and ``tiktoken``, else one."""
+    """Return the contents of the files of a format: two for ``gpt2`` and ``tiktoken``, otherwise one."""
 
 def write_huggingface_with_changes(
     tokenizer: CoreTokenizer,
 ) -> tuple[bytes, list[tuple[str, str]]]:
-    """Give the content of a ``tokenizer.json``, also where it gives some texts other ids: which, and one of each kind."""
+    """Return the content of a ``tokenizer.json``, and the kinds of texts whose ids it changes, each with an example."""
 
 def read_gguf(
     path: str | PathLike[str], dialect: Dialect | None = None
 ) -> CoreTokenizer:
-    """Read the tokenizer at the beginning of a ``.gguf`` file, split as a dialect splits."""
+    """Read the tokenizer at the beginning of a ``.gguf`` file; the splitter of ``dialect`` replaces its own."""
 
 def half_of_pair(name: str, data: bytes) -> str | None:
-    """Say what is missing if a file is half of a tokenizer; ``None`` for any other file."""
+    """Return what a file lacks if it is half of a tokenizer, or ``None`` for any other file."""
 
 def pair_names() -> list[tuple[str, str]]:
-    """Name the vocabularies that need a file of merges, each with the name of that file."""
+    """Return the names of the vocabulary files that need a file of merges, each with the name of that file."""
 
 def pair_settings() -> list[str]:
-    """Name the files that say how ``vocab.json`` and ``merges.txt`` are meant."""
+    """Return the names of the files with settings for ``vocab.json`` and ``merges.txt``."""
 
 def read_pair(
     vocab: bytes,
@@ -1664,12 +1642,14 @@ def read_pair(
     settings: dict[str, bytes],
     dialect: Dialect | None = None,
 ) -> CoreTokenizer:
-    """Read the contents of ``vocab.json`` and ``merges.txt``, and of settings by name, split as a dialect splits."""
+    """Read the contents of ``vocab.json``, ``merges.txt``, and the files with settings by name; the splitter of ``dialect``
+    replaces their own.
+    """
 
 def read_tiktoken(
     ranks: bytes, dialect: Dialect, special_tokens: dict[str, int]
 ) -> CoreTokenizer:
-    """Read the content of a ``.tiktoken`` file made for a dialect."""
+    """Read the content of a ``.tiktoken`` file that was made for a dialect."""
 
 def read_tiktoken_sidecar(ranks: bytes, sidecar: bytes) -> CoreTokenizer:
     """Read the contents of a ``.tiktoken`` file and of its sidecar."""
@@ -1680,18 +1660,18 @@ def read_encoding(ranks: bytes, name: str, renamed: dict[int, str]) -> CoreToken
 def recognise_encodings(
     ranks: bytes, file_name: str, renamed: dict[int, str]
 ) -> list[str]:
-    """Name the published encodings that a file of ranks may belong to; several may share it."""
+    """Return the names of the published encodings that a file of ranks may belong to; several may share it."""
 
 def recognise_format(data: bytes) -> str | None:
-    """Name the format of a file, told by what it holds; ``None`` if it is none of those known."""
+    """Return the name of the format of a file, by its content, or ``None`` if the format is unknown."""
 
 def check_whole_ranks(ranks: bytes, file_name: str, has_split: bool) -> None:
-    """Raise where ranks are a part of a published file."""
+    """Raise an error if ranks are only a part of a published file."""
 
 def instructions() -> str:
-    """The name of the best vector instructions in use.
+    """Return the name of the best vector instructions in use.
 
-    Tests and benchmarks report it. The environment variable `BYTEPAIR_INSTRUCTIONS` limits it.
+    The environment variable ``BYTEPAIR_INSTRUCTIONS`` limits them, for tests and benchmarks.
 
     >>> from bytepair import _core
     >>> _core.instructions() in {"portable", "ssse3", "avx2", "avx512", "neon"}
@@ -1699,7 +1679,7 @@ def instructions() -> str:
     """
 
 def encoding_names() -> list[str]:
-    """List the published encodings that ``Tokenizer.from_file`` recognises.
+    """Return the names of the published encodings that ``Tokenizer.from_file`` recognises.
 
     >>> import bytepair
     >>> "o200k_base" in bytepair.encodings()
@@ -1713,11 +1693,11 @@ def read_compiled_file(path: str | PathLike[str]) -> CoreTokenizer:
     """Read a compiled tokenizer from a file."""
 
 def read_subword_vocabulary(data: bytes, threshold: int | None) -> list[str]:
-    """List the tokens that occur at least ``threshold`` times."""
+    """Return the tokens of a subword-nmt vocabulary that occur at least ``threshold`` times."""
 
 @final
 class CoreSegmenter:
-    """Words cut apart."""
+    """Cuts words into the parts that merges make."""
 
     def __new__(
         cls, codes: bytes, n_merges: int | None, separator: str, allowed: list[str]
@@ -1731,9 +1711,9 @@ class CoreSegmenter:
         first_line: int = 0,
         splits_lines: bool = False,
     ) -> str:
-        """Cut the words of a text apart, line by line.
+        """Segment the words of a text, line by line.
 
-        Lines end with line feeds, or where ``str.splitlines`` ends them.
+        Lines end at line feeds, or with ``splits_lines`` where ``str.splitlines`` ends them.
         """
 
     def parts_of_word(
@@ -1745,4 +1725,4 @@ class CoreSegmenter:
         line: int = 0,
         place: int = 0,
     ) -> list[str]:
-        """Give the parts of a word, without separators; ``place`` is its place in the line."""
+        """Return the parts of a word, without separators; ``place`` is the position of the word in its line."""

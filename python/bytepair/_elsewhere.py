@@ -1,4 +1,4 @@
-"""Names that other libraries or earlier versions give to what ``Tokenizer`` does, and what to type here."""
+"""Names for features of ``Tokenizer`` in other libraries or earlier versions, and what to use instead."""
 
 import inspect
 from collections.abc import Iterable
@@ -58,9 +58,9 @@ INSTEAD = {
 
 
 class Elsewhere:
-    """A name of the table as an attribute of a class: reading it is an error that says what to type.
+    """An attribute for a name of the table; reading it raises an error that says what to use instead.
 
-    A ``__getattr__`` would say the same, but a class that has one makes every call of a method slower.
+    A ``__getattr__`` could raise the same error, but it would make every call of a method slower.
     """
 
     def __init__(self, name: str) -> None:
@@ -73,7 +73,7 @@ class Elsewhere:
 
 
 class NamesElsewhere:
-    """A base class with the names of the table."""
+    """A base class with an attribute for each name of the table."""
 
     __slots__ = ()
 
@@ -84,7 +84,7 @@ del _name
 
 
 def without_elsewhere(kind: type, names: Iterable[str]) -> list[str]:
-    """Leave out the names of the table that a class has only as :class:`Elsewhere`."""
+    """Return names without those that a class has only as :class:`Elsewhere`."""
     hidden = {
         name
         for name in INSTEAD

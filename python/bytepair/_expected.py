@@ -1,4 +1,4 @@
-"""Refuses, by name, values of another kind and keywords that a function does not have."""
+"""Refuses values of the wrong type and unknown keywords, by name."""
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping
@@ -21,12 +21,12 @@ __all__ = [
 
 
 def loaded(value: object) -> "Tokenizer":
-    """Return a tokenizer; a path is loaded.
+    """Return a tokenizer, which is loaded if it is a path.
 
     Raises
     ------
     TypeError
-        It is something else.
+        The value is something else.
     """
     if isinstance(value, (str, PathLike)):
         from ._tokenizer import Tokenizer
@@ -38,13 +38,13 @@ def loaded(value: object) -> "Tokenizer":
     return cast("Tokenizer", value)
 
 
-def all_loaded(value: Any) -> Any:  # noqa: ANN401 -- as given, with tokenizers for paths
-    """Return one tokenizer, or several in a list or by name; paths are loaded. A set has no order.
+def all_loaded(value: Any) -> Any:  # noqa: ANN401 -- the same, with tokenizers for paths
+    """Return one tokenizer, or several in a list or by name; paths are loaded.
 
     Raises
     ------
     TypeError
-        It is something else, or one of them is.
+        The value, or a member of it, is something else; or it is a set, which has no order.
     """
     refuse_set("tokenizers", value, "the result")
     if isinstance(value, Mapping):
@@ -56,12 +56,12 @@ def all_loaded(value: Any) -> Any:  # noqa: ANN401 -- as given, with tokenizers 
 def expect(
     name: str, value: object, kind: type | tuple[type, ...], described: str
 ) -> None:
-    """Refuse a value of another kind; ``name`` and ``described`` are for the message.
+    """Refuse a value that is not of a type; the message has ``name`` and ``described``.
 
     Raises
     ------
     TypeError
-        It is something else.
+        The value is of another type.
     """
     if not isinstance(value, kind):
         message = f"{name} must be {described}, not {type(value).__name__}"
@@ -71,12 +71,12 @@ def expect(
 def expect_each(
     name: str, values: object, kind: type | tuple[type, ...], described: str
 ) -> None:
-    """Refuse what is not a list or another collection whose members all are of a kind.
+    """Refuse a value that is not a collection whose members are all of a type.
 
     Raises
     ------
     TypeError
-        It is something else, or one of them is.
+        The value, or a member of it, is something else.
     """
     expect(name, values, Collection, f"a list in which each is {described}")
     for place, value in enumerate(values):  # type: ignore[arg-type,var-annotated]
@@ -84,12 +84,12 @@ def expect_each(
 
 
 def refuse_unknown(function: str, given: Iterable[str], known: Collection[str]) -> None:
-    """Refuse keywords that a function does not have, with the nearest that it has.
+    """Refuse unknown keywords of a function, and suggest the closest known one.
 
     Raises
     ------
     TypeError
-        The message names the first of them.
+        A keyword is unknown. The message names the first.
     """
     for name in given:
         if name not in known:

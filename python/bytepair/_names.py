@@ -1,4 +1,4 @@
-"""Lists whose order shows in the result, such as tokens that get their ids in order."""
+"""Lists whose order affects the result, such as tokens that get ids in order."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ UNORDERED: tuple[type, ...] = (set, frozenset, type(iter(set())))
 
 
 def in_order(option: str, tokens: Iterable[str]) -> list[str]:
-    """List tokens in the order in which they get ids; ``option`` is what they are called.
+    """Return tokens in the order in which they get ids; messages name the ``option``.
 
     Lists, tuples, generators and the keys of a ``dict`` have an order.
 
@@ -18,8 +18,8 @@ def in_order(option: str, tokens: Iterable[str]) -> list[str]:
     Raises
     ------
     TypeError
-        They are one string, or a set: the order of a set differs from process to process,
-        and with it the ids.
+        The tokens are one string, or a set: its order differs from process to process, and
+        so would the ids.
     """
     if isinstance(tokens, (str, bytes)):
         message = f"{option} must be a list of tokens, not one string"
@@ -32,7 +32,7 @@ def in_order(option: str, tokens: Iterable[str]) -> list[str]:
 
 
 def refuse_set(option: str, items: object, result: str = "the ids") -> None:
-    """Refuse a set, or an iterator of one: ``result`` would differ from process to process."""
+    """Refuse a set, or an iterator of a set: ``result`` would differ from process to process."""
     if isinstance(items, UNORDERED):
         message = (
             f"{option} is a set, whose order changes from one process to the next, and "

@@ -1,8 +1,8 @@
-"""What results look like: short as a value, a view as text, and the same view in a notebook.
+"""How results are shown: a short ``repr``, a view as ``str``, and the same view in a notebook.
 
-A result of a large vocabulary has hundreds of thousands of entries. Its ``repr`` names its fields
-and how many entries each has, in at most :data:`MAX_LEN` characters; ``str`` is what the command
-line shows. Costs nothing until a result is shown.
+A result for a large vocabulary has hundreds of thousands of entries. Its ``repr`` has the fields
+and their numbers of entries, in at most :data:`MAX_LEN` characters; its ``str`` is what the
+command line shows. Nothing is computed until a result is shown.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import Any
 __all__ = ["Result", "abridged", "as_html", "one_line"]
 
 MAX_LEN = 600
-"""How long the ``repr`` of a result may be, in characters."""
+"""The maximum length of the ``repr`` of a result, in characters."""
 MAX_VIEW_LEN = 4_000
-"""The same for one that is a drawing of a text."""
+"""The maximum length of the ``repr`` of a drawing of a text, in characters."""
 MAX_HTML_LEN = 200_000
-"""How much of a view a notebook gets."""
+"""The maximum length of a view in a notebook, in characters."""
 FEW = 3
-"""So many numbers or names are listed."""
+"""The maximum number of entries that are listed."""
 
 
 class Result:
-    """Base of results that are dataclasses with ``repr=False``."""
+    """The base class of results, which are dataclasses with ``repr=False``."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class Result:
             return f"{self!r}\n({error})"
 
     def _view(self) -> str:
-        """Write the result as the command line shows it."""
+        """Return the result as the command line shows it."""
         lines = getattr(self, "lines", None)
         return repr(self) if lines is None else "\n".join(lines)
 
@@ -50,7 +50,7 @@ class Result:
 
 
 def one_line(result: object, values: Mapping[str, Any]) -> str:
-    """Write a result as its name and its fields, each in a few words.
+    """Return the name and the fields of a result, each in a few words.
 
     >>> one_line(3, {"tokens": [1] * 1000, "name": "x" * 100, "near": (1, 2)})
     "<bytepair.int: tokens=1,000 items, name='xxxxxxxxxxxx...xxxxxxxxxxxxx', near=(1, 2)>"
@@ -76,7 +76,7 @@ def _short(value: Any) -> str:  # noqa: ANN401 -- of any field
 
 
 def as_html(view: str) -> str:
-    """Write a view for a notebook, or the beginning of a long one.
+    """Return a view as HTML for a notebook, or the beginning of a long view.
 
     >>> as_html("1 < 2")
     '<pre>1 &lt; 2</pre>'
@@ -85,7 +85,7 @@ def as_html(view: str) -> str:
 
 
 def abridged(text: str, most: int = MAX_VIEW_LEN) -> str:
-    r"""Cut a text at the end of a line, and say so.
+    r"""Return a text, or the beginning of a long text and a note of what is left out.
 
     >>> abridged("one\ntwo\nthree", most=9)
     'one\ntwo\n… 5 more characters; print() shows all'

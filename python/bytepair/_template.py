@@ -1,6 +1,6 @@
 """Templates as users write them: special tokens and texts, in order.
 
-What a template does is the core's. Costs a look-up for each part.
+The core applies templates. This module looks up each part.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ Piece: TypeAlias = tuple[int | None, list[int], int]
 
 TEXTS = {"$A": 0, "$B": 1}
 OF_OPTION = {"single": [0], "pair": [0, 1]}
-"""Which texts stand in a template, each once."""
+"""The texts that a template contains, each once."""
 MAX_TYPE = (1 << 32) - 1
 
 
@@ -36,11 +36,11 @@ def read_template(
     Raises
     ------
     TypeError
-        It is no text, and no list of such parts.
+        The template is neither a text nor a list of parts.
     TokenizerError
-        A text is missing, stands twice or does not belong there, or a type is out of range.
+        A text is missing, occurs twice or does not belong there, or a type is out of range.
     SpecialTokenError
-        A part is no special token, or may be one or another.
+        A part is not a special token, or is ambiguous.
     """
     if isinstance(template, (bytes, Mapping)) or not isinstance(template, Iterable):
         message = f"{option} must be a template such as '$A', not {template!r}"
@@ -52,13 +52,13 @@ def read_template(
     if texts != OF_OPTION[option]:
         wanted = " and ".join(list(TEXTS)[: len(OF_OPTION[option])])
         shown = template if isinstance(template, str) else parts
-        message = f"template {shown!r}: expected {wanted}, once"
+        message = f"template {shown!r}: expected {wanted}, each once"
         raise TokenizerError(message)
     return pieces
 
 
 def _piece(option: str, part: object, special_tokens: Mapping[str, int]) -> Piece:
-    """Read one part: a name, which may end with a type, an id, or a pair of one and its type."""
+    """Read one part: a name, which may end with a type, or an id, or a pair of either and a type."""
     if isinstance(part, tuple) and len(part) == 2:
         return _typed(option, part[0], part[1], special_tokens)
     if not isinstance(part, str):
@@ -81,12 +81,12 @@ def _piece(option: str, part: object, special_tokens: Mapping[str, int]) -> Piec
 def _typed(
     option: str, what: object, type_id: object, special_tokens: Mapping[str, int]
 ) -> Piece:
-    """Make the piece of a text or a special token of a type."""
+    """Return the piece of a text or a special token, with a type."""
     number = whole(type_id)
     id_ = what if isinstance(what, str) else whole(what)
     if number is None or id_ is None:
         message = (
-            f"{option}: each part is a name, an id, or a pair of one and its type, not "
+            f"{option}: each part must be a name, an id, or a pair of either and a type, not "
             f"{(what, type_id)!r:.80}"
         )
         raise TypeError(message)

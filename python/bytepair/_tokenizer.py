@@ -1,7 +1,7 @@
-"""The tokenizer as users see it: the compiled core, and where it meets files.
+"""``Tokenizer``, the class for users: the compiled core, and the methods for files.
 
-Encoding, decoding and all that tells what a tokenizer is are the core's; here is what knows
-paths, formats and folders. Training is in ``training``.
+The core encodes, decodes and describes the tokenizer. This module adds paths, formats and
+folders. Training is in ``_training``.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -29,7 +29,7 @@ TruncationStrategy: TypeAlias = Literal["longest_first", "only_first", "only_sec
 
 
 class _Named(type):
-    """The type of the class, which lists what there is, without names of other libraries."""
+    """The metaclass, which hides the names of other libraries from ``dir``."""
 
     def __dir__(cls) -> list[str]:
         return without_elsewhere(cls, super().__dir__())
@@ -38,9 +38,9 @@ class _Named(type):
 class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
     """Text to token ids and back.
 
-    A tokenizer never changes, may be used by any number of threads, goes through
-    ``pickle`` by content, and equals every tokenizer with the same parts. Make one by
-    :func:`bytepair.train` or :meth:`from_file`.
+    A tokenizer is immutable, can be used by any number of threads, is pickled by content,
+    and equals every tokenizer with the same parts. Make one with :func:`bytepair.train` or
+    :meth:`from_file`.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -62,25 +62,26 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         special_tokens: Mapping[str, int] | None = None,
         encoding: str | None = None,
     ) -> "Tokenizer":
-        """Load a tokenizer from a file, of whatever format its content shows, or from a folder.
+        """Load a tokenizer from a file, whose content shows its format, or from a folder.
 
         Parameters
         ----------
         path
             A ``tokenizer.json``, a ``tekken.json``, a ``.bytepair`` file or its compiled
             form, a ``vocab.json`` with its ``merges.txt`` beside it, a ``.tiktoken`` file,
-            CLIP's or GPT-1's files, codes of subword-nmt or fastBPE. It is read alone. In a
-            folder, the first of ``tokenizer.json``, ``tekken.json``, ``tokenizer.bytepair``,
-            ``tokenizer.model``, ``vocab.json`` with ``merges.txt`` and the files of older models
-            is read, and as in transformers, tokens that only ``tokenizer_config.json``
-            (``added_tokens_decoder``) or ``added_tokens.json`` names count, too.
+            CLIP's or GPT-1's files, or codes of subword-nmt or fastBPE. In a folder, the first
+            of ``tokenizer.json``, ``tekken.json``, ``tokenizer.bytepair``, ``tokenizer.model``,
+            ``vocab.json`` with ``merges.txt`` and the files of older models is read. As in
+            transformers, tokens that only ``tokenizer_config.json`` (``added_tokens_decoder``)
+            or ``added_tokens.json`` of the folder names are added; for the path of a file other
+            than ``vocab.json``, they are not.
         dialect, pattern, special_tokens
-            For a file of ranks without its sidecar, which holds neither a split pattern nor
-            special tokens: the dialect or the pattern that it was made for. ``pattern`` also
-            acts for a ``.gguf`` file and for a ``vocab.json`` with its ``merges.txt``, in place
-            of the one that they name; where they name none, it is needed.
+            For a file of ranks without its sidecar, which has neither a split pattern nor
+            special tokens: the dialect or the pattern that it was made for, and its special
+            tokens. ``pattern`` also replaces the pattern that a ``.gguf`` file, or a
+            ``vocab.json`` with its ``merges.txt``, names; if they name none, it is required.
         encoding
-            For a published file of ranks: the encoding, where several share a file, such as
+            For a published file of ranks that several encodings share: the encoding, such as
             ``o200k_harmony`` or ``whisper_multilingual_v3``.
 
         >>> import bytepair, pathlib, tempfile
@@ -97,9 +98,8 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         TokenizerError
             An option has no effect on a file of this format.
         FormatError
-            The file is damaged, or says something that is not understood; the message
-            names the field. Or a folder has no tokenizer or several, or a file in it gives an
-            added token another id.
+            The file is damaged or not supported; the message names the field. Or a folder has
+            no tokenizer or several, or a file in it gives an added token another id.
         """
         refuse_no_name(path)
         options = loading.given(dialect, pattern, special_tokens, encoding)
@@ -116,7 +116,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         special_tokens: Mapping[str, int] | None = None,
         encoding: str | None = None,
     ) -> "Tokenizer":
-        """Load a tokenizer from the content of a file; the content shows its format.
+        """Load a tokenizer from the content of a file, which shows its format.
 
         The other options are those of :meth:`from_file`.
 
@@ -128,9 +128,9 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         Raises
         ------
         FormatError
-            The content is damaged, or says something that is not understood.
+            The content is damaged or not supported.
         TokenizerError
-            There is no format of the name ``format``.
+            There is no format with the name ``format``.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             message = f"data must be the bytes of a file, not {type(data).__name__}"
@@ -155,9 +155,9 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
     ) -> "Tokenizer":
         """Load the tokenizer of a published model, such as ``openai/gpt-oss-20b``.
 
-        Fetching needs ``pip install bytepair[hub]``; the cache is read without it. Files that
-        are in the cache are not fetched again; with ``local_files_only`` none is. The other
-        options are those of :meth:`from_file`.
+        A download needs ``pip install bytepair[hub]``; the cache can be read without it. Files
+        in the cache are not downloaded again; with ``local_files_only``, no file is downloaded.
+        The other options are those of :meth:`from_file`.
         """
         options = loading.given(dialect, pattern, special_tokens, encoding)
         folder = hub.download(
@@ -174,17 +174,16 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
     ) -> None:
         """Write the tokenizer to a file, whole or not at all.
 
-        The ending of ``path`` says how, or ``format`` does: ``.bytepair`` holds every
+        ``format``, or the ending of ``path``, chooses the format: ``.bytepair`` can hold every
         tokenizer; ``.json`` (``huggingface``) is read by Hugging Face tokenizers;
-        ``.bytepair-compiled`` (``compiled``) loads quickest;
-        ``.tiktoken`` is written with a sidecar ``.tiktoken.json`` for the pattern and the
-        special tokens; a folder, or ``format="gpt2"``, gets ``vocab.json`` and ``merges.txt``;
-        ``.model`` (``sentencepiece``) is read by SentencePiece.
+        ``.bytepair-compiled`` (``compiled``) loads fastest; ``.tiktoken`` is written with a
+        sidecar ``.tiktoken.json`` for the pattern and the special tokens; a folder, or
+        ``format="gpt2"``, gets ``vocab.json`` and ``merges.txt``; ``.model``
+        (``sentencepiece``) is read by SentencePiece.
 
-        The character map of a SentencePiece model in a ``.json`` normalizes some odd texts
-        otherwise there, which is an error. With
-        ``ids_may_change`` the file is written nevertheless; ``bytepair.convert`` proves that
-        all other texts keep their ids.
+        In a ``.json``, the character map of a SentencePiece model normalizes some unusual texts
+        differently, which is an error. With ``ids_may_change``, the file is written
+        nevertheless; ``bytepair.convert`` proves that all other texts keep their ids.
 
         >>> import bytepair, pathlib, tempfile
         >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -208,10 +207,10 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
     ) -> list[Path]:
         """Write a folder that ``AutoTokenizer.from_pretrained`` of transformers reads.
 
-        It gets a ``tokenizer.json`` and a ``tokenizer_config.json``, which names the special
-        tokens that this tokenizer puts before and after texts, and those for padding and
-        unknown units. Gives the paths. Chat templates and other roles are set by
-        transformers. ``ids_may_change`` is that of :meth:`save`.
+        The folder gets a ``tokenizer.json`` and a ``tokenizer_config.json``, which names the
+        special tokens that this tokenizer puts before and after texts, and those for padding
+        and unknown units. Return the paths. Use transformers to set chat templates and other
+        roles. ``ids_may_change`` is that of :meth:`save`.
 
         >>> import bytepair, tempfile
         >>> tokenizer = bytepair.train_from_iterator(
@@ -245,29 +244,29 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         dtype: Literal["uint16", "uint32"] | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> token_files.TokenFile:
-        """Encode a file, as one text, to a file of its ids, in bounded memory.
+        """Encode a file, as one text, to a file of ids, in bounded memory.
 
         An ``output`` that ends with ``.npy`` is a NumPy file, which ``np.load`` reads or
-        maps; any other has the numbers alone, little-endian (``np.fromfile``). It appears
-        when all is written. Memory is at most about 90 MB for each thread, whatever the size
-        of the file. A part of the text that can be cut nowhere without changing ids
-        (``docs/explanation/encoding.md``) is held as a whole; one of more than 256 MiB is an
-        error (``docs/explanation/limits.md``).
+        maps; any other file has only the numbers, little-endian (``np.fromfile``). The file
+        appears when it is complete. Memory is at most about 90 MB for each thread, for files
+        of any size. A part of the text that cannot be cut without changing ids
+        (``docs/explanation/encoding.md``) is held as a whole; a part of more than 256 MiB is
+        an error (``docs/explanation/limits.md``).
 
         Parameters
         ----------
         path
-            A file, or ``-`` for standard input. Bytes need not be UTF-8 where the
-            tokenizer works on bytes.
+            A file, or ``-`` for standard input. Bytes need not be UTF-8 if the tokenizer
+            works on bytes.
         allowed_special, disallowed_special, added_tokens
             As for :meth:`encode`.
         threads
-            How many threads encode; all processors if not given.
+            The number of threads; by default, that of the processors.
         dtype
-            ``"uint16"``, if it holds all ids of the vocabulary, or ``"uint32"``; the
-            smaller that does if not given.
+            ``"uint16"``, if it can hold all ids of the vocabulary, or ``"uint32"``; by
+            default, the smaller type that can.
         progress
-            Called now and then with the bytes that are encoded.
+            Called now and then with the number of bytes encoded so far.
 
         >>> import bytepair, pathlib, tempfile
         >>> import numpy as np
@@ -284,7 +283,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         FileError
             A file cannot be read or written.
         TokenizerError
-            ``dtype`` does not hold all ids; or what :meth:`encode` raises, with the name
+            ``dtype`` cannot hold all ids; also the errors of :meth:`encode`, with the name
             of the file.
         """
         return token_files.encode_file(
@@ -302,7 +301,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
     def to_bytes(
         self, *, format: str = "bytepair", ids_may_change: bool = False
     ) -> bytes:
-        """Return the content of a file in a format that is one file, such as ``huggingface``.
+        """Return the content of a file in a format with one file, such as ``huggingface``.
 
         ``ids_may_change`` is that of :meth:`save`.
 
@@ -316,17 +315,17 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         FormatError
             The format cannot express a part of this tokenizer; the message names it.
         TokenizerError
-            There is no such format, or it is more than one file.
+            There is no such format, or it has more than one file.
         """
         return saving.to_bytes(self, format, ids_may_change=ids_may_change)
 
     def with_special_tokens(
         self, tokens: Iterable[str] | Mapping[str, int]
     ) -> "Tokenizer":
-        """Make a tokenizer with more special tokens.
+        """Return a tokenizer with more special tokens.
 
-        Names get the ids behind the largest one, in their order; a mapping says which. Tokens
-        that are there already stay as they are.
+        Names get the ids after the largest one, in order; a mapping sets the ids. Existing
+        tokens stay as they are.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
@@ -342,9 +341,9 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
 
     @property
     def added_tokens(self) -> dict[int, AddedToken]:
-        """The added tokens by id, special ones included, with how they are found.
+        """The added tokens by id, including special tokens.
 
-        They are looked up once; each access gives a copy, which may be changed.
+        They are looked up once; each access returns a copy, which may be changed.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(
@@ -355,17 +354,17 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         """
         try:
             return self._known_added.copy()
-        except AttributeError:  # a slot that nothing was put into yet
+        except AttributeError:  # the slot is still empty
             self._known_added = added_tokens(self)
         return self._known_added.copy()
 
     def with_added_tokens(self, tokens: Iterable[str | AddedToken]) -> "Tokenizer":
-        """Make a tokenizer with more added tokens.
+        """Return a tokenizer with more added tokens.
 
-        A text is a token that is not special: it is found as a whole in every text, unless a
-        call says ``added_tokens="text"``. An :class:`bytepair.AddedToken` says more. New tokens get the next free ids; one that
-        the vocabulary has keeps its id. Properties of a token that was added before are
-        replaced.
+        A ``str`` is a token that is not special: it is found as a whole in every text, unless a
+        call has ``added_tokens="text"``. An :class:`bytepair.AddedToken` has other properties.
+        New tokens get the next free ids; a token that is in the vocabulary keeps its id. The
+        properties of a token that was added before are replaced.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
@@ -392,11 +391,11 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         strategy: TruncationStrategy = "longest_first",
         side: Side = "right",
     ) -> "Tokenizer":
-        """Make a tokenizer that cuts texts to a length; ``None`` turns that off.
+        """Return a tokenizer that truncates texts to a length; ``None`` turns this off.
 
-        It does so in calls with ``add_special_tokens=True``, and special tokens count.
-        What is cut off is ``overflowing`` in :meth:`encode_full`, in parts that share
-        ``stride`` ids; ``strategy`` says which text of a pair is cut.
+        Texts are truncated in calls with ``add_special_tokens=True``; special tokens count.
+        :meth:`encode_full` returns the rest as ``overflowing``, in parts that share ``stride``
+        ids. ``strategy`` says which text of a pair is truncated.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["abc"], vocab_size=256)
@@ -428,10 +427,10 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         side: Side = "right",
         type_id: int = 0,
     ) -> "Tokenizer":
-        """Make a tokenizer that fills texts up with an id; ``None`` turns that off.
+        """Return a tokenizer that pads texts with an id; ``None`` turns this off.
 
-        It does so in calls with ``add_special_tokens=True``: to ``length``, or to the
-        longest of a batch, and then to a multiple of ``multiple_of``.
+        Texts are padded in calls with ``add_special_tokens=True``: to ``length``, or to the
+        longest text of a batch, and then to a multiple of ``multiple_of``.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["abc"], vocab_size=256)
@@ -462,13 +461,13 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
     def with_template(
         self, single: Template | None, *, pair: Template | None = None
     ) -> "Tokenizer":
-        """Make a tokenizer that puts special tokens around texts; ``None`` takes none.
+        """Return a tokenizer that puts special tokens around texts; ``None`` adds none.
 
-        A template is a text with spaces between its parts, or a list of them: ``$A`` is the
-        text, ``$B`` the second one, anything else a special token, each with ``:1`` behind it
-        if its type is 1. In a list, a special token may also be given by its id, and a pair
-        such as ``("lang:1", 0)`` is a token, ``$A`` or ``$B`` as it is, and its type. Without
-        ``pair``, the second text has the type 1 and no special tokens.
+        A template is a text with spaces between its parts, or a list of parts: ``$A`` is the
+        text, ``$B`` the second text, and any other part a special token, each followed by
+        ``:1`` if its type is 1. In a list, a part can also be the id of a special token, or a
+        pair of a part and its type, such as ``("lang:1", 0)``, in which the name is read as it
+        is. Without ``pair``, the second text has type 1 and no special tokens.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(
@@ -486,9 +485,9 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         Raises
         ------
         TokenizerError
-            A text is missing, stands twice or does not belong there, or a type is out of range.
+            A text is missing, occurs twice or does not belong there, or a type is out of range.
         SpecialTokenError
-            A special token is not one of this tokenizer, or may be one or another.
+            A special token is not one of this tokenizer, or is ambiguous.
         """
         special = self.special_tokens
         one = read_template("single", "$A" if single is None else single, special)
@@ -508,22 +507,22 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         allowed_special: Literal["all"] | Collection[str] = (),
         added_tokens: Literal["find", "text"] = "find",
     ) -> "Shown":
-        """Show a text in tokens: in brackets where it is printed, in colours in a notebook.
+        """Show the tokens of a text: in brackets if printed, in colours in a notebook.
 
-        A token that holds part of a character stands behind the whole character. The ids are
-        those of :meth:`encode`, whose options the last two are.
+        A token that has a part of a character is shown after the whole character. The ids, and
+        the options ``allowed_special`` and ``added_tokens``, are those of :meth:`encode`.
 
         Parameters
         ----------
         text
-            The text; bytes need not be UTF-8 where the tokenizer works on bytes.
+            The text; bytes need not be UTF-8 if the tokenizer works on bytes.
         ids, bytes
-            Whether the id and the bytes of each token stand below it.
+            Whether the id and the bytes of each token are shown below it.
         spaces
             Whether spaces are drawn as ``·``, joiners as ``⁀`` and non-joiners as ``¦``; tabs
-            and line ends always are drawn.
+            and line ends are always drawn.
         pieces
-            Whether a line stands where the split pattern cuts.
+            Whether a line is drawn where the split pattern cuts.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -586,7 +585,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         )
 
     def __dir__(self) -> list[str]:
-        """List what there is, without names of other libraries."""
+        """Return the names of attributes, without the names of other libraries."""
         return without_elsewhere(type(self), super().__dir__())
 
     def __len__(self) -> int:
@@ -603,7 +602,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
     def __copy__(self) -> "Tokenizer":
         own = self._attributes()
         if not own:
-            return self  # nothing of it ever changes
+            return self  # it is immutable
         copied = type(self).__new__(type(self), self)
         copied.__setstate__(own)
         return copied
@@ -623,7 +622,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         return (*made, own) if own else made
 
     def _attributes(self) -> dict[str, Any]:
-        """Give the attributes of a subclass, also those in slots."""
+        """Return the attributes of a subclass, including those in slots."""
         classes = type(self).__mro__
         names = [n for k in classes[: classes.index(Tokenizer)] for n in _slots_of(k)]
         slots = {name: getattr(self, name) for name in names if hasattr(self, name)}
@@ -653,13 +652,13 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
 
 
 def _unpickled(kind: type[Tokenizer], data: bytes) -> Tokenizer:
-    """Make a tokenizer of a class; a subclass with arguments of its own is not asked for them."""
+    """Return a tokenizer of a class, without calling the ``__init__`` of a subclass."""
     core = loading.from_bytes(data, "bytepair")
     return kind.__new__(kind, core)
 
 
 def _slots_of(kind: type) -> list[str]:
-    """Name the slots of a class, as its objects have them."""
+    """Return the names of the slots of a class, as its objects have them."""
     slots = kind.__dict__.get("__slots__", ())
     names = [slots] if isinstance(slots, str) else list(slots)
     hidden = f"_{kind.__name__.lstrip('_')}"
@@ -671,10 +670,10 @@ def _slots_of(kind: type) -> list[str]:
 
 
 def _refuse_turned_off(subject: str, options: Mapping[str, bool]) -> None:
-    """Refuse options of what is turned off."""
+    """Refuse options of a setting that is turned off."""
     for name, is_given in options.items():
         if is_given:
             message = (
-                f"{name}= has no effect where {subject} is None, which turns this off"
+                f"{name}= has no effect if {subject} is None, which turns this off"
             )
             raise TokenizerError(message)

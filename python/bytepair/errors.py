@@ -1,21 +1,21 @@
-"""What can go wrong, as exceptions.
+"""The exceptions of bytepair.
 
 ::
 
     ValueError
-    └── TokenizerError              everything that bytepair refuses
-        ├── PatternError            a split pattern that cannot be compiled, or gives up
+    └── TokenizerError              anything that bytepair refuses
+        ├── PatternError            a split pattern that is invalid or takes too many steps
         ├── EncodingError           text or tokens that are not valid Unicode
-        ├── UnknownTokenError       an id or a unit that no token has (a KeyError too)
-        ├── SpecialTokenError       a special token where it is not allowed
-        ├── TrainingError           a corpus or a target that nothing can be learned from
-        ├── FormatError             a file that is damaged, not understood, or cannot be written
-        ├── FileError               a file that cannot be read or written (an OSError too)
-        └── MissingLibraryError     a library that is not installed (an ImportError too)
+        ├── UnknownTokenError       an id or a unit without a token (also a KeyError)
+        ├── SpecialTokenError       a special token that is unknown or not allowed
+        ├── TrainingError           a corpus or a target from which nothing can be learned
+        ├── FormatError             a file that is damaged, not supported, or cannot be written
+        ├── FileError               a file that cannot be read or written (also an OSError)
+        └── MissingLibraryError     a library that is not installed (also an ImportError)
 
 A message says what was found, where, and what to do about it. An argument of the
-wrong type is a ``TypeError``, as everywhere. Ctrl-C during training is a
-``TrainingInterrupted``, a ``KeyboardInterrupt`` that carries what was learned.
+wrong type raises a ``TypeError``. Ctrl-C during training raises ``TrainingInterrupted``, a
+``KeyboardInterrupt`` with what was learned until then.
 
 >>> import bytepair
 >>> try:
@@ -45,7 +45,7 @@ __all__ = [
 
 
 class TokenizerError(ValueError):
-    """Something that bytepair refuses.
+    """Anything that bytepair refuses; the base class of its errors.
 
     >>> import bytepair
     >>> try:
@@ -56,12 +56,12 @@ class TokenizerError(ValueError):
     """
 
     def __str__(self) -> str:
-        """Give the message, which ``KeyError`` would put in quotes."""
+        """Return the message, which ``KeyError`` would put in quotes."""
         return str(self.args[0]) if self.args else ""
 
 
 class PatternError(TokenizerError):
-    """A split pattern that cannot be compiled, or a match that takes too many steps.
+    """A split pattern that is invalid, or takes too many steps on a text.
 
     >>> import bytepair
     >>> try:
@@ -86,7 +86,7 @@ class EncodingError(TokenizerError):
 
 
 class UnknownTokenError(TokenizerError, KeyError):
-    """An id that no token has, or a unit of text that no token stands for.
+    """An id without a token, or a unit of text that no token stands for.
 
     >>> import bytepair
     >>> try:
@@ -98,7 +98,7 @@ class UnknownTokenError(TokenizerError, KeyError):
 
 
 class SpecialTokenError(TokenizerError):
-    """A special token that stands in a text where it is not allowed.
+    """A special token that is unknown, or that is not allowed in a text.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(
@@ -113,7 +113,7 @@ class SpecialTokenError(TokenizerError):
 
 
 class TrainingError(TokenizerError):
-    """A corpus or a target that nothing can be learned from.
+    """A corpus or a target from which nothing can be learned.
 
     >>> import bytepair
     >>> try:
@@ -125,7 +125,7 @@ class TrainingError(TokenizerError):
 
 
 class FormatError(TokenizerError):
-    """A file that is damaged or not understood, or a tokenizer that a format cannot hold.
+    """A file that is damaged or not supported, or a tokenizer that a format cannot express.
 
     >>> import bytepair
     >>> try:
@@ -166,10 +166,9 @@ class TrainingInterrupted(KeyboardInterrupt):
     Attributes
     ----------
     tokenizer
-        What was learned by then, a tokenizer like any other; ``None`` where text was
-        still being read.
+        The tokenizer that was learned until then; ``None`` if text was still being read.
     report
-        What was read and learned, by name; empty where ``tokenizer`` is ``None``.
+        What was read and learned, by name; empty if ``tokenizer`` is ``None``.
 
     >>> TrainingInterrupted("interrupted before anything was learned").tokenizer is None
     True

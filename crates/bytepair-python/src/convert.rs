@@ -1,4 +1,4 @@
-//! Python values to what the core takes.
+//! Python values as values of the core.
 
 use bytepair::AddedTokens;
 use bytepair::added::Specials;
@@ -13,17 +13,17 @@ use pyo3::types::{PyBool, PyBytes, PyFrozenSet, PySet, PyString};
 use crate::error::{argument, ask, raise};
 use crate::importing::may_be_array;
 
-/// More threads than this are never of use, and each takes memory.
+/// More threads than this never help, and each takes memory.
 const MAX_THREADS: usize = 256;
 
-/// A text that is an argument of a call, whose caller holds it as long: `str` or `bytes`.
+/// A text borrowed from an argument of a call: `str` or `bytes`.
 #[derive(Clone, Copy)]
-pub(crate) struct Given<'a> {
+pub(crate) struct BorrowedText<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) is_str: bool,
 }
 
-impl<'a, 'py> FromPyObject<'a, 'py> for Given<'a> {
+impl<'a, 'py> FromPyObject<'a, 'py> for BorrowedText<'a> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
@@ -31,12 +31,12 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given<'a> {
             let utf8: &str = object.extract().map_err(|error| lone_surrogate(&object, error))?;
             return Ok(Self { bytes: utf8.as_bytes(), is_str: true });
         }
-        let bytes = object.extract().map_err(|_| no_text(&object))?;
+        let bytes = object.extract().map_err(|_| not_a_text(&object))?;
         Ok(Self { bytes, is_str: false })
     }
 }
 
-/// A text of a collection, which it outlives: `str` or `bytes`.
+/// A text that may outlive the collection it comes from: `str` or `bytes`.
 pub(crate) enum Text {
     Str(PyBackedStr),
     Bytes(PyBackedBytes),
@@ -58,12 +58,12 @@ impl<'py> FromPyObject<'_, 'py> for Text {
         if object.is_instance_of::<PyString>() {
             return object.extract().map(Self::Str).map_err(|error| lone_surrogate(&object, error));
         }
-        let bytes = object.cast::<PyBytes>().map_err(|_| no_text(&object))?;
+        let bytes = object.cast::<PyBytes>().map_err(|_| not_a_text(&object))?;
         Ok(Self::Bytes(bytes.to_owned().into()))
     }
 }
 
-fn no_text(object: &Bound<'_, PyAny>) -> PyErr {
+fn not_a_text(object: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("expected str or bytes, not {}", type_name(object)))
 }
 
@@ -71,7 +71,7 @@ fn type_name(object: &Bound<'_, PyAny>) -> String {
     object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string())
 }
 
-/// Says where the surrogate is that keeps a `str` from being UTF-8.
+/// The error for a `str` with a lone surrogate, which UTF-8 cannot encode. It names the position.
 fn lone_surrogate(text: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = text.py();
     let Ok(start) = error.value(py).getattr("start").and_then(|start| start.extract::<usize>())
@@ -82,12 +82,12 @@ fn lone_surrogate(text: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
         "EncodingError",
         format!(
             "the text has a lone surrogate at character {start}, which is not a Unicode character; repair it, \
-             or pass the bytes that were meant"
+             or pass the intended bytes"
         ),
     )
 }
 
-/// Which special tokens: `"all"`, or a collection of their names.
+/// A choice of special tokens: `"all"`, or a collection of names.
 #[derive(Default)]
 pub(crate) enum SpecialNames {
     #[default]
@@ -127,7 +127,7 @@ impl<'py> FromPyObject<'_, 'py> for SpecialNames {
     }
 }
 
-/// What becomes of added tokens: `"find"`, or `"text"`.
+/// The option `added_tokens`: `"find"` or `"text"`.
 #[derive(Clone, Copy)]
 pub(crate) struct Added(pub(crate) AddedTokens);
 
@@ -175,7 +175,7 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
     }
 }
 
-/// The ids in an array, if it is one of such numbers.
+/// The ids of an array of `uint32` or `uint16`; `None` for any other object.
 fn ids_of_array(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32>>> {
     if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u32>>() {
         ask(array.as_array().len() * size_of::<u32>())?;
@@ -186,22 +186,22 @@ fn ids_of_array(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32>>> {
     Ok(Some(array.as_array().iter().copied().map(u32::from).collect()))
 }
 
-/// Says what to pass instead of something that is no list of ids.
+/// The error for an object that is not a list of ids. It says what to pass instead.
 fn not_ids(object: &Bound<'_, PyAny>) -> PyErr {
     let hint = plain_id(object).map(|_| format!(": pass [{object}]")).unwrap_or_default();
     let type_name = type_name(object);
     PyTypeError::new_err(format!("expected a list of ids, not {type_name}{hint}"))
 }
 
-/// Says what to pass instead of something that is no id.
+/// The error for an object that is not an id. It says what to pass instead.
 fn not_an_id(item: &Bound<'_, PyAny>) -> PyErr {
-    let is_one = item.is_instance_of::<PyString>() || item.try_iter().is_err();
-    let hint = if is_one { "" } else { "; decode_batch takes several lists of ids" };
+    let is_single = item.is_instance_of::<PyString>() || item.try_iter().is_err();
+    let hint = if is_single { "" } else { "; decode_batch takes several lists of ids" };
     let type_name = type_name(item);
     PyTypeError::new_err(format!("expected ids, which are integers, not {type_name}{hint}"))
 }
 
-/// One id. What is an integer but no 32-bit id is an unknown token.
+/// Converts one id. An integer that is not a 32-bit id is an unknown token.
 pub(crate) fn id(item: &Bound<'_, PyAny>) -> PyResult<u32> {
     if let Some(id) = plain_id(item) {
         return Ok(id);
@@ -210,13 +210,13 @@ pub(crate) fn id(item: &Bound<'_, PyAny>) -> PyResult<u32> {
     Err(raise("UnknownTokenError", format!("no token has the id {number}")))
 }
 
-/// One id, if this is one.
+/// One id; `None` for any other object.
 pub(crate) fn plain_id(item: &Bound<'_, PyAny>) -> Option<u32> {
     if item.is_instance_of::<PyBool>() { None } else { item.extract().ok() }
 }
 
-/// The value that a name means; the option is for the message.
-pub(crate) fn meant<T: Copy>(option: &str, name: &str, known: &[(&str, T)]) -> PyResult<T> {
+/// The value with a name. The error names the option.
+pub(crate) fn value_of<T: Copy>(option: &str, name: &str, known: &[(&str, T)]) -> PyResult<T> {
     if let Some((_, value)) = known.iter().find(|(known, _)| *known == name) {
         return Ok(*value);
     }
@@ -233,17 +233,17 @@ pub(crate) fn name_of<T: PartialEq>(known: &[(&'static str, T)], value: T) -> &'
     known.iter().find(|(_, known)| *known == value).map_or("", |(name, _)| name)
 }
 
-/// What becomes of bytes that are not UTF-8.
+/// The option `errors`: what happens to bytes that are not UTF-8.
 pub(crate) fn decode_errors(name: &str) -> PyResult<DecodeErrors> {
     let known = [
         ("replace", DecodeErrors::Replace),
         ("strict", DecodeErrors::Strict),
         ("ignore", DecodeErrors::Ignore),
     ];
-    meant("errors", name, &known)
+    value_of("errors", name, &known)
 }
 
-/// The number of threads asked for, as far as that makes sense, or that of the processors there are.
+/// The number of threads: `wanted`, at most [`MAX_THREADS`], or by default the number of processors.
 pub(crate) fn n_threads(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let Some(wanted) = wanted.filter(|wanted| !wanted.is_none()) else {
         return Ok(std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
@@ -266,11 +266,11 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
     }
 }
 
-/// A type of whole numbers.
+/// A type of whole numbers, with its bounds.
 pub(crate) trait Whole: for<'a, 'py> FromPyObject<'a, 'py> + std::fmt::Display {
-    /// The smallest.
+    /// The smallest value.
     const LEAST: Self;
-    /// The largest.
+    /// The largest value.
     const MOST: Self;
 }
 
@@ -285,10 +285,10 @@ macro_rules! bounds {
 
 bounds!(u8, u32, u64, usize, i64);
 
-/// The whole number that an option is.
+/// Converts the value of an option to a whole number.
 ///
 /// # Errors
-/// Where it is no whole number, or out of range; the message has the option and the value.
+/// If the value is not a whole number, or is out of range. The message names the option and the value.
 pub(crate) fn number<T: Whole>(option: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
     if !value.is_instance_of::<PyBool>()
         && let Ok(number) = value.extract::<T>()
@@ -304,13 +304,13 @@ pub(crate) fn number<T: Whole>(option: &str, value: &Bound<'_, PyAny>) -> PyResu
     Err(raise("TokenizerError", format!("{} {problem}", argument(option))))
 }
 
-/// A whole number of any size, if this is one. A boolean is none, although Python counts with it.
+/// A whole number of any size; `None` for any other object. A boolean is not a number here, although it is in Python.
 pub(crate) fn whole<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let index = value.py().import("operator").ok()?.getattr("index").ok()?;
     index.call1((value,)).ok().filter(|_| !value.is_instance_of::<PyBool>())
 }
 
-/// Types of arguments that are whole numbers: an error has their name.
+/// Types of arguments that are whole numbers. Errors name the argument.
 macro_rules! numbers {
     ($($name:ident($number:ty) is $option:literal;)*) => {
         $(
@@ -343,7 +343,7 @@ numbers! {
     WordIndex(u32) is "word_index";
 }
 
-/// The value of an option. A number out of range and a lone surrogate are errors that name the option.
+/// Converts the value of an option. The errors for a number out of range and for a lone surrogate name the option.
 pub(crate) fn extract<'py, T>(option: &str, value: &Bound<'py, PyAny>) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
@@ -351,7 +351,7 @@ where
     value.extract::<T>().map_err(|error| named(value.py(), option, error.into()))
 }
 
-/// An error of a conversion, with the name of the option where Python says less.
+/// An error of a conversion, with the name of the option if Python's message lacks it.
 pub(crate) fn named(py: Python<'_>, option: &str, error: PyErr) -> PyErr {
     if error.is_instance_of::<PyOverflowError>(py) {
         return raise("TokenizerError", format!("{} is out of range", argument(option)));
@@ -363,7 +363,7 @@ pub(crate) fn named(py: Python<'_>, option: &str, error: PyErr) -> PyErr {
     error
 }
 
-/// Each text of a batch, converted; an error says which one it is about.
+/// Converts each text of a batch. An error gives the index of the text.
 pub(crate) fn each_of<T>(
     texts: &Bound<'_, PyAny>,
     convert: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
@@ -390,7 +390,7 @@ pub(crate) fn refuse_set(what: &str, items: &Bound<'_, PyAny>) -> PyResult<()> {
     )))
 }
 
-/// Says which text, or list of ids, of a batch an error is about.
+/// An error with the index of the text, or of the list of ids, in its batch.
 pub(crate) fn in_batch(py: Python<'_>, what: &str, index: usize, error: PyErr) -> PyErr {
     if error.is_instance_of::<PyMemoryError>(py) {
         return error;
@@ -399,7 +399,7 @@ pub(crate) fn in_batch(py: Python<'_>, what: &str, index: usize, error: PyErr) -
     PyErr::from_type(error.get_type(py), message)
 }
 
-/// The number of merges or of ids that is wanted, exactly one of which is given.
+/// The target: a vocabulary size or a number of merges. By default, the number of merges is unlimited.
 pub(crate) fn target(vocab_size: Option<usize>, merges: Option<usize>) -> PyResult<Target> {
     match (vocab_size, merges) {
         (Some(size), None) => Ok(Target::VocabSize(size)),

@@ -1,4 +1,4 @@
-//! `Dialect`: a named choice of parts, with changes by hand.
+//! `Dialect`: a named choice of parts, with changes to single parts.
 
 use bytepair::dialect::Dialect as CoreDialect;
 use bytepair::normalize::{NormalizeStep, SPACE_SYMBOL, UnicodeForm};
@@ -8,7 +8,7 @@ use bytepair::units::{ByteIds, EndMark, EndMarkKind, Unit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::convert::{extract, meant, name_of, named, number};
+use crate::convert::{extract, name_of, named, number, value_of};
 use crate::error::{OrRaise, argument, raise};
 use crate::tokenizer::CoreTokenizer;
 
@@ -25,9 +25,9 @@ impl Dialect {
         changed(dialect, changes).map(Self)
     }
 
-    /// Give the dialect to go on with from a tokenizer.
-    // The name and the changes say what a tokenizer does not hold, and must not contradict it. Changes without a name
-    // are those of the default dialect, if that makes such a tokenizer, else of the one that has its parts.
+    /// Return the dialect with which to resume training from a tokenizer.
+    // The name and the changes supply what the tokenizer does not hold, and must not contradict it. Without a name, the
+    // changes apply to the default dialect if it makes such a tokenizer, else to the parts of the tokenizer.
     #[staticmethod]
     #[pyo3(signature = (tokenizer, name, **changes))]
     fn of(
@@ -41,11 +41,11 @@ impl Dialect {
         if let Some(part) = contradiction(&own, &own_changed, has)? {
             return Err(is_another(part));
         }
-        // A model has its own rules instead of the steps of its dialect.
+        // A SentencePiece model normalizes by its own rules, not by the steps of the dialect of that name.
         let is_of_model = |name: &&String| own.is_model() && *name == CoreDialect::MODEL;
         let dialect = if let Some(name) = name.as_ref().filter(|name| !is_of_model(name)) {
             let mut dialect = changed(named_dialect(name)?, changes)?;
-            // Published tokenizers of a dialect may normalize text; the name of the dialect does not say.
+            // Published tokenizers of a dialect may normalize text, which the name of the dialect does not say.
             if dialect.normalize.is_empty() && !has("normalize")? && !has("lowercase")? {
                 dialect.normalize.clone_from(&own.normalize);
             }
@@ -61,36 +61,36 @@ impl Dialect {
                 Some(_) => return Err(ties_unknown()),
             }
         };
-        // What the tokenizer makes of a piece is what training makes of it.
+        // Training turns a piece into the same units as the tokenizer.
         Ok(Self(CoreDialect { units: own.units, ..dialect }))
     }
 
-    /// Which pair goes first among equals.
+    /// The rule that chooses between equally frequent pairs.
     #[getter]
     fn ties(&self) -> &'static str {
         name_of(&TIES, self.0.ties)
     }
 
-    /// Refuse limits of the alphabet that have no meaning in this dialect.
+    /// Refuse limits of the alphabet that do not apply to this dialect.
     fn check_characters(&self, limits: (Option<(u64, u64)>, Option<usize>)) -> PyResult<()> {
         let (coverage, most) = limits;
         CharacterLimits { coverage, most }.check(&self.0.units, false).or_raise()
     }
 
-    /// What stands for characters without an id: ``"bytes"``, a token, or nothing.
+    /// What replaces characters without an id: ``"bytes"``, the unknown token, or ``None``.
     #[getter]
     fn stand_in(&self) -> Option<String> {
         let units = &self.0.units;
         if units.byte_fallback { Some("bytes".to_owned()) } else { units.unknown.clone() }
     }
 
-    /// How often a pair must occur.
+    /// How often a pair must occur to be merged.
     #[getter]
     fn min_count(&self) -> i64 {
         self.0.min_count
     }
 
-    /// Give the dialect that always changes text as this one does in training.
+    /// Return the dialect that always normalizes text as this one does in training.
     fn as_in_training(&self) -> Self {
         let mut dialect = self.0.clone();
         if let Some(steps) = dialect.normalize_training.take() {
@@ -100,10 +100,10 @@ impl Dialect {
     }
 }
 
-/// The dialect of training that names none.
+/// The default dialect of training.
 const DEFAULT: &str = "gpt4o";
 
-/// The first part of a tokenizer that changes by hand contradict.
+/// The first part of a tokenizer that the changes contradict.
 fn contradiction(
     own: &CoreDialect,
     changed: &CoreDialect,
@@ -147,7 +147,7 @@ fn named_dialect(name: &str) -> PyResult<CoreDialect> {
     })
 }
 
-/// A dialect with parts that are set by hand.
+/// A dialect with changes to single parts.
 fn changed(mut dialect: CoreDialect, changes: Option<&Bound<'_, PyDict>>) -> PyResult<CoreDialect> {
     let Some(changes) = changes else { return Ok(dialect) };
     for is_later in [false, true] {
@@ -162,7 +162,7 @@ fn changed(mut dialect: CoreDialect, changes: Option<&Bound<'_, PyDict>>) -> PyR
     Ok(dialect)
 }
 
-/// Parts that refine another, which is set before: the flavour of a pattern.
+/// Parts that refine another part, such as the flavour of a pattern, and are set after it.
 const LATER: [&str; 5] = ["byte_ids", "pattern_flavour", "unmatched", "lowercase", "end_mark_kind"];
 
 const BYTE_IDS: [(&str, ByteIds); 2] =
@@ -188,15 +188,15 @@ fn set(dialect: &mut CoreDialect, part: &str, value: &Bound<'_, PyAny>) -> PyRes
     let (units, split) = (&mut dialect.units, &mut dialect.split);
     match part {
         "unit" => units.unit = unit(units.unit, value)?,
-        "byte_ids" => units.unit = Unit::Byte(meant(part, value.extract()?, &BYTE_IDS)?),
+        "byte_ids" => units.unit = Unit::Byte(value_of(part, value.extract()?, &BYTE_IDS)?),
         "pattern" if value.is_none() => {}
         "pattern" => *split = stages(value)?,
         "pattern_flavour" => {
-            let flavour = meant(part, value.extract()?, &FLAVOURS)?;
+            let flavour = value_of(part, value.extract()?, &FLAVOURS)?;
             split.iter_mut().for_each(|stage| stage.pattern.flavour = flavour);
         }
         "unmatched" => {
-            let rest = meant(part, value.extract()?, &UNMATCHED)?;
+            let rest = value_of(part, value.extract()?, &UNMATCHED)?;
             let matches = |stage: &mut Stage| *stage = Stage::matches(stage.pattern.clone(), rest);
             split.iter_mut().for_each(matches);
         }
@@ -207,14 +207,14 @@ fn set(dialect: &mut CoreDialect, part: &str, value: &Bound<'_, PyAny>) -> PyRes
             units.end_mark = not_empty(value)?.map(|text| EndMark { text, kind });
         }
         "end_mark_kind" => {
-            let kind = meant(part, value.extract()?, &MARK_KINDS)?;
+            let kind = value_of(part, value.extract()?, &MARK_KINDS)?;
             units.end_mark.iter_mut().for_each(|mark| mark.kind = kind);
         }
         "continuing_prefix" => units.continuing_prefix = not_empty(value)?,
         "unknown_token" => units.unknown = unknown_token(value)?,
         "fuse_unknown" => units.fuse_unknown = value.extract()?,
         "byte_fallback" => units.byte_fallback = value.extract()?,
-        "ties" => dialect.ties = meant(part, value.extract()?, &TIES)?,
+        "ties" => dialect.ties = value_of(part, value.extract()?, &TIES)?,
         "min_count" => dialect.min_count = number(part, value)?,
         _ => return Err(raise("TokenizerError", format!("a dialect has no part {part:?}"))),
     }
@@ -233,13 +233,13 @@ fn unknown_token(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(name)
 }
 
-/// Bytes keep the ids that they have.
+/// The option `unit`. If the dialect has bytes already, they keep their ids.
 fn unit(own: Unit, value: &Bound<'_, PyAny>) -> PyResult<Unit> {
     let byte = if own == Unit::Character { Unit::Byte(ByteIds::Printable) } else { own };
-    meant("unit", value.extract()?, &[("byte", byte), ("character", Unit::Character)])
+    value_of("unit", value.extract()?, &[("byte", byte), ("character", Unit::Character)])
 }
 
-/// Lower case has an option of its own: it stays as it is.
+/// Sets the steps of normalizing. Lowercasing stays as it is, since it has its own option.
 fn set_normalize(dialect: &mut CoreDialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let lowers = dialect.normalize.contains(&NormalizeStep::Lowercase);
     dialect.normalize = steps(value)?;
@@ -249,12 +249,13 @@ fn set_normalize(dialect: &mut CoreDialect, value: &Bound<'_, PyAny>) -> PyResul
     Ok(())
 }
 
-/// `True` and `"always"`: in training and encoding; `"training"`: there alone; `False`: never.
+/// Sets when text is lowercased. `True` and `"always"`: in training and encoding; `"training"`: only there; `False` and
+/// `"never"`: not at all.
 fn set_lowercase(dialect: &mut CoreDialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let times = [("always", (true, false)), ("training", (false, true)), ("never", (false, false))];
     let (always, training) = match value.extract::<bool>() {
         Ok(always) => (always, false),
-        Err(_) => meant("lowercase", value.extract()?, &times)?,
+        Err(_) => value_of("lowercase", value.extract()?, &times)?,
     };
     dialect.normalize.retain(|step| *step != NormalizeStep::Lowercase);
     let lower = std::iter::once(NormalizeStep::Lowercase);
@@ -266,7 +267,8 @@ fn set_lowercase(dialect: &mut CoreDialect, value: &Bound<'_, PyAny>) -> PyResul
     Ok(())
 }
 
-/// A pattern, the name of one, or a list of either: one stage each. An empty one alone cuts nothing.
+/// The stages of a pattern, of the name of a pattern, or of a list of either. An empty pattern alone has no stage: it
+/// never splits.
 fn stages(value: &Bound<'_, PyAny>) -> PyResult<Vec<Stage>> {
     let mut sources = words(value)?;
     sources.retain(|source| !source.is_empty() || !value.is_instance_of::<PyString>());
@@ -279,8 +281,9 @@ fn stages(value: &Bound<'_, PyAny>) -> PyResult<Vec<Stage>> {
     Ok(stages.collect())
 }
 
-/// `"nfc"`, `"nfd"`, `"nfkc"`, `"nfkd"`, `"lowercase"`, `"spaces"` (written as `▁`), `("replace", from, to)`, `("prepend", text)` before the
-/// text, `("prepend_each", text)` before each segment between added tokens.
+/// The steps of the option `normalize`: `"nfc"`, `"nfd"`, `"nfkc"`, `"nfkd"`, `"lowercase"`, `"spaces"` (written as `▁`),
+/// `("replace", from, to)`, `("prepend", text)` before the text, and `("prepend_each", text)` before each segment between
+/// added tokens.
 fn steps(value: &Bound<'_, PyAny>) -> PyResult<Vec<NormalizeStep>> {
     if value.is_instance_of::<PyString>() {
         return Ok(vec![step(&[value.extract()?])?]);
@@ -288,7 +291,7 @@ fn steps(value: &Bound<'_, PyAny>) -> PyResult<Vec<NormalizeStep>> {
     value.try_iter()?.map(|item| step(&words(&item?)?)).collect()
 }
 
-/// A text, or several.
+/// One text, or a list of texts.
 fn words(item: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     match item.is_instance_of::<PyString>() {
         true => Ok(vec![item.extract()?]),
@@ -322,7 +325,7 @@ fn step(words: &[String]) -> PyResult<NormalizeStep> {
 
 const STEPS: &str = "nfc, nfd, nfkc, nfkd, lowercase, spaces, (replace, from, to), (prepend, text), (prepend_each, text)";
 
-/// List the dialects by name.
+/// Return the names of the dialects.
 ///
 /// >>> import bytepair
 /// >>> "gpt4o" in bytepair.dialects()
@@ -332,7 +335,7 @@ pub(crate) fn dialect_names() -> Vec<&'static str> {
     CoreDialect::names().collect()
 }
 
-/// List the split patterns that have a name, for ``pattern=``.
+/// Return the names of the split patterns, for ``pattern=``.
 ///
 /// >>> import bytepair
 /// >>> "cl100k" in bytepair.patterns()

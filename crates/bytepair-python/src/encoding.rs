@@ -1,7 +1,7 @@
-//! `Encoding`: ids with all that is known of each. Lists are made on request.
+//! `Encoding`: ids with everything that is known about each. Lists are made on request.
 //!
-//! An encoding that was read from a pickle, or merged of those of several tokenizers, holds the names of its tokens; others
-//! ask their tokenizer.
+//! An encoding from a pickle, or merged from encodings of several tokenizers, holds the names of its tokens. Others look
+//! them up in their tokenizer.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use crate::importing::ready;
 use crate::output::{LEN_OF_OBJECT, Width, array, list, list_of};
 use crate::template::side;
 
-/// The keywords of a new encoding, which are also its attributes.
+/// The keyword arguments of a new encoding, which are also its attributes.
 const FIELDS: [&str; 8] = [
     "tokens",
     "type_ids",
@@ -36,7 +36,7 @@ const FIELDS: [&str; 8] = [
     "overflowing",
 ];
 
-/// One text or two, encoded: lists with one entry for each id.
+/// The ids of one text or two, and lists with one entry for each id.
 ///
 /// >>> import bytepair
 /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -46,23 +46,23 @@ const FIELDS: [&str; 8] = [
 /// >>> encoding.ids, encoding.word_ids
 /// ([256, 220, 256], [0, 1, 1])
 ///
-/// It can be copied and pickled; then it holds the names of its tokens, and no tokenizer.
+/// An encoding can be copied and pickled. The copy holds the names of its tokens instead of a tokenizer.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Encoding {
     names: Option<Names>,
-    /// Whoever reads it takes it as it is then: other threads may cut it or fill it up meanwhile.
+    /// Readers take a snapshot, since other threads may truncate or pad the encoding meanwhile.
     encoding: Mutex<Arc<bytepair::Encoding>>,
 }
 
-/// How a token is written.
+/// Writes a token as text.
 pub(crate) type WriteToken = fn(&Units, Token<'_>) -> String;
 
-/// The tokenizer that names the tokens of an encoding, and how it writes them.
+/// The tokenizer that names the tokens of an encoding, and the function that writes them.
 pub(crate) type Names = (Arc<Tokenizer>, WriteToken);
 
 #[pymethods]
 impl Encoding {
-    /// An encoding from the attributes of another one.
+    /// Make an encoding from the attributes of another one.
     #[new]
     #[pyo3(signature = (ids, *, tokens, type_ids, offsets, special_tokens_mask, attention_mask, word_ids, sequence_ids, overflowing=Vec::new()), text_signature = "(ids, *, tokens, type_ids, offsets, special_tokens_mask, attention_mask, word_ids, sequence_ids, overflowing=())")]
     fn new(
@@ -118,9 +118,9 @@ impl Encoding {
         self.now().sequence_ids.iter().flatten().max().map_or(1, |&last| usize::from(last) + 1)
     }
 
-    /// Cut this encoding to ``max_length`` ids; the rest becomes :attr:`overflowing`.
+    /// Truncate this encoding to ``max_length`` ids, and move the rest to :attr:`overflowing`.
     ///
-    /// ``direction`` is the end that is cut off. The parts share ``stride`` ids.
+    /// ``direction`` is the end that is cut off. Consecutive parts share ``stride`` ids.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -145,7 +145,7 @@ impl Encoding {
         changed.or_raise()
     }
 
-    /// Fill this encoding up to ``length`` ids, and its overflowing parts.
+    /// Pad this encoding and its overflowing parts to ``length`` ids.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -175,7 +175,7 @@ impl Encoding {
         Ok(())
     }
 
-    /// Make all ids belong to the text of this number.
+    /// Assign all ids to the text with this number.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -187,9 +187,9 @@ impl Encoding {
         Arc::make_mut(&mut self.locked()).set_sequence(sequence_id.0);
     }
 
-    /// Join encodings, one after the other.
+    /// Return the concatenation of encodings.
     ///
-    /// With ``growing_offsets``, the offsets of each go on where those before it end.
+    /// With ``growing_offsets``, the offsets of each encoding continue where those before it end.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -213,7 +213,7 @@ impl Encoding {
         Ok(Self::of(first.filter(|_| have_one_tokenizer), merged))
     }
 
-    /// The same as :attr:`word_ids`.
+    /// An alias of :attr:`word_ids`.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -225,7 +225,7 @@ impl Encoding {
         self.word_ids(py)
     }
 
-    /// Return the text that a token belongs to, 0 or 1; ``None`` where it has none.
+    /// Return the number of the text that a token belongs to, 0 or 1, or ``None`` if it belongs to none.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -236,7 +236,7 @@ impl Encoding {
         self.now().sequence_ids.get(token_index.0).copied().flatten()
     }
 
-    /// Return the number of the word that a token belongs to; ``None`` where it has none.
+    /// Return the number of the word that a token belongs to, or ``None`` if it belongs to none.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -247,7 +247,7 @@ impl Encoding {
         self.now().word_ids.get(token_index.0).copied().flatten()
     }
 
-    /// Return the span of a token in its text; ``None`` where it has no text.
+    /// Return the span of a token in its text, or ``None`` if it belongs to no text.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -260,7 +260,7 @@ impl Encoding {
         encoding.offsets.get(token_index.0).copied()
     }
 
-    /// Return where the tokens of a word begin and end; ``None`` where there is no such word.
+    /// Return where the tokens of a word begin and end, or ``None`` if there is no such word.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -276,7 +276,7 @@ impl Encoding {
         tokens_of_word(&self.now(), word_index.0, sequence_index.0)
     }
 
-    /// Return the span of a word in its text; ``None`` where there is no such word.
+    /// Return the span of a word in its text, or ``None`` if there is no such word.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -294,7 +294,7 @@ impl Encoding {
         Some((encoding.offsets[first].0, encoding.offsets[end - 1].1))
     }
 
-    /// Return the token that a character is in, the first of several; ``None`` where it is in none.
+    /// Return the index of the first token that contains a character, or ``None`` if no token does.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -310,7 +310,7 @@ impl Encoding {
         })
     }
 
-    /// Return the word that a character is in; ``None`` where it is in none.
+    /// Return the number of the word that contains a character, or ``None`` if no word does.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -334,7 +334,7 @@ impl Encoding {
         list(py, &self.now().ids)
     }
 
-    /// The type of each id, by the template: mostly 0 for the first text, 1 for the second.
+    /// The type of each id, from the template: usually 0 for the first text and 1 for the second.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -360,7 +360,7 @@ impl Encoding {
         list_of(py, names.iter().map(|name| PyString::new(py, name)), LEN_OF_OBJECT)
     }
 
-    /// What each id stands for in its text: where that part begins and ends.
+    /// The span of each id in its text: where it begins and ends.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -372,7 +372,7 @@ impl Encoding {
         list_of(py, self.now().offsets.iter(), 3 * LEN_OF_OBJECT)
     }
 
-    /// 1 for each id of the template or of the padding, else 0.
+    /// 1 for each id from the template or the padding, otherwise 0.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -384,7 +384,7 @@ impl Encoding {
         list_of(py, self.now().special_tokens_mask.iter().map(|&is| u8::from(is)), 0)
     }
 
-    /// 0 for each id of the padding, else 1.
+    /// 0 for each id from the padding, otherwise 1.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -396,7 +396,7 @@ impl Encoding {
         list_of(py, self.now().attention_mask.iter().map(|&is| u8::from(is)), 0)
     }
 
-    /// The number of the piece that each id belongs to; ``None`` where it has no text.
+    /// The number of the piece that each id belongs to, or ``None`` if it belongs to no text.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -408,7 +408,7 @@ impl Encoding {
         list_of(py, self.now().word_ids.iter(), LEN_OF_OBJECT)
     }
 
-    /// The text of each id, 0 or 1; ``None`` where it has no text.
+    /// The number of the text that each id belongs to, 0 or 1, or ``None`` if it belongs to none.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -420,7 +420,7 @@ impl Encoding {
         list_of(py, self.now().sequence_ids.iter(), 0)
     }
 
-    /// What truncation cut off, in parts of the same length.
+    /// The parts that truncation cut off, none longer than this encoding.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -511,7 +511,7 @@ fn with_names(names_of: Option<&Names>, encoding: &bytepair::Encoding) -> bytepa
     }
 }
 
-/// How the tokens of an encoding are shown.
+/// The names of the tokens of an encoding.
 fn names<'e>(names: Option<&Names>, encoding: &'e bytepair::Encoding) -> Vec<Cow<'e, str>> {
     let found: BTreeMap<usize, &str> =
         encoding.found_as.iter().map(|(index, name)| (*index, name.as_str())).collect();

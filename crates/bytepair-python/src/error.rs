@@ -7,8 +7,8 @@ use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// The exception for an error of the core. Where memory ends it is Python's own, and what Python raised meanwhile is raised
-/// again.
+/// The exception for an error of the core. It is `MemoryError` if memory ran out, and the original exception if Python
+/// raised one meanwhile.
 pub(crate) fn to_python(error: &Error) -> PyErr {
     exception(error, String::new())
 }
@@ -26,7 +26,7 @@ fn exception(error: &Error, place: String) -> PyErr {
     }
 }
 
-/// The message of an error, in which an option is called as its user writes it.
+/// The message of an error, with its options as the user writes them.
 fn message(error: &Error) -> String {
     match error.kind() {
         ErrorKind::Option { name, problem } => {
@@ -37,7 +37,7 @@ fn message(error: &Error) -> String {
     }
 }
 
-/// An argument as its user writes it: by its name in Python, or as the command line types it.
+/// An argument as the user writes it: its name in Python, or the option of the command line.
 pub(crate) fn argument(name: &str) -> String {
     let named = |py: Python<'_>| {
         py.import("bytepair._labels")?.call_method1("argument", (name,))?.extract()
@@ -45,14 +45,14 @@ pub(crate) fn argument(name: &str) -> String {
     Python::attach(named).unwrap_or_else(|_: PyErr| name.to_owned())
 }
 
-/// What Python raised while the core read something or told how far it was.
+/// The exception that Python raised while the core read something or reported progress.
 pub(crate) fn raised_meanwhile(kind: &ErrorKind) -> Option<PyErr> {
     let ErrorKind::Read(reason) = kind else { return None };
     let raised = reason.get_ref()?.downcast_ref::<PyErr>()?;
     Some(Python::attach(|py| raised.clone_ref(py)))
 }
 
-/// What the core gives, or the exception for its error.
+/// Turns the error of a result into an exception.
 pub(crate) trait OrRaise<T> {
     fn or_raise(self) -> PyResult<T>;
 }
@@ -63,7 +63,7 @@ impl<T> OrRaise<T> for bytepair::Result<T> {
     }
 }
 
-/// Whether memory ended, for us or for the library that reads.
+/// Whether memory ran out, in the core or in the library that reads.
 fn is_out_of_memory(kind: &ErrorKind) -> bool {
     match kind {
         ErrorKind::OutOfMemory { .. } => true,
@@ -73,7 +73,7 @@ fn is_out_of_memory(kind: &ErrorKind) -> bool {
     }
 }
 
-/// Refuses work that takes about so many bytes where there is no memory for them.
+/// Refuses work that needs about `n_bytes` of memory if there is not enough.
 pub(crate) fn ask(n_bytes: usize) -> PyResult<()> {
     bytepair::memory::ask(n_bytes).or_raise()
 }

@@ -1,4 +1,4 @@
-//! Contents of files to tokenizers and back.
+//! Tokenizers from the contents of files, and back.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,16 +19,16 @@ use crate::error::OrRaise;
 use crate::output::bytes;
 use crate::tokenizer::CoreTokenizer;
 
-/// The content of a file, with kinds of texts that get other ids, and a text of each kind.
+/// The content of a file, and the kinds of texts whose ids it changes, each with an example.
 type WithChanges<'py> = (Bound<'py, PyBytes>, Vec<(String, String)>);
 
-/// Read the content of a file of a format, of those of one file that need no option.
+/// Read the content of a file, in a format that has one file and needs no options.
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, format: &str, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
     CoreTokenizer::made(py.detach(|| bytepair_formats::read(format, &data)))
 }
 
-/// Give the contents of the files of a format: two for ``gpt2`` and ``tiktoken``, else one.
+/// Return the contents of the files of a format: two for ``gpt2`` and ``tiktoken``, otherwise one.
 #[pyfunction]
 pub(crate) fn write<'py>(
     py: Python<'py>,
@@ -39,7 +39,7 @@ pub(crate) fn write<'py>(
     files.iter().map(|(_, file)| bytes(py, file)).collect()
 }
 
-/// Give the content of a ``tokenizer.json``, also where it gives some texts other ids: which, and one of each kind.
+/// Return the content of a ``tokenizer.json``, and the kinds of texts whose ids it changes, each with an example.
 #[pyfunction]
 pub(crate) fn write_huggingface_with_changes<'py>(
     py: Python<'py>,
@@ -50,7 +50,7 @@ pub(crate) fn write_huggingface_with_changes<'py>(
     Ok((bytes(py, &written.file)?, changes))
 }
 
-/// Read the tokenizer at the beginning of a ``.gguf`` file, split as a dialect splits.
+/// Read the tokenizer at the beginning of a ``.gguf`` file; the splitter of ``dialect`` replaces its own.
 #[pyfunction]
 #[pyo3(signature = (path, dialect = None))]
 pub(crate) fn read_gguf(
@@ -63,13 +63,14 @@ pub(crate) fn read_gguf(
     CoreTokenizer::made(py.detach(|| gguf::read_split(BufReader::new(file), stages)))
 }
 
-/// Name the files that say how ``vocab.json`` and ``merges.txt`` are meant.
+/// Return the names of the files with settings for ``vocab.json`` and ``merges.txt``.
 #[pyfunction]
 pub(crate) fn pair_settings() -> [&'static str; 4] {
     pair::SETTINGS
 }
 
-/// Read the contents of ``vocab.json`` and ``merges.txt``, and of settings by name, split as a dialect splits.
+/// Read the contents of ``vocab.json``, ``merges.txt``, and the files with settings by name; the splitter of ``dialect``
+/// replaces their own.
 #[pyfunction]
 #[pyo3(signature = (vocab, merges, settings, dialect = None))]
 pub(crate) fn read_pair(
@@ -86,7 +87,7 @@ pub(crate) fn read_pair(
     CoreTokenizer::made(py.detach(|| pair::read_split(&files, stages)))
 }
 
-/// Read the content of a ``.tiktoken`` file made for a dialect.
+/// Read the content of a ``.tiktoken`` file that was made for a dialect.
 #[pyfunction]
 pub(crate) fn read_tiktoken(
     py: Python<'_>,
@@ -122,7 +123,7 @@ pub(crate) fn read_encoding(
     CoreTokenizer::made(py.detach(|| encodings::read(&ranks, name, &renamed)))
 }
 
-/// Name the published encodings that a file of ranks may belong to; several may share it.
+/// Return the names of the published encodings that a file of ranks may belong to; several may share it.
 #[pyfunction]
 pub(crate) fn recognise_encodings(
     ranks: PyBackedBytes,
@@ -133,7 +134,7 @@ pub(crate) fn recognise_encodings(
     encodings::recognise(&ranks, file_name, &renamed)
 }
 
-/// Raise where ranks are a part of a published file.
+/// Raise an error if ranks are only a part of a published file.
 #[pyfunction]
 pub(crate) fn check_whole_ranks(
     ranks: PyBackedBytes,
@@ -143,25 +144,25 @@ pub(crate) fn check_whole_ranks(
     encodings::check_whole(&ranks, file_name, has_split).or_raise()
 }
 
-/// Name the format of a file, told by what it holds; ``None`` if it is none of those known.
+/// Return the name of the format of a file, by its content, or ``None`` if the format is unknown.
 #[pyfunction]
 pub(crate) fn recognise_format(data: PyBackedBytes) -> Option<&'static str> {
     bytepair_formats::recognise(&data)
 }
 
-/// Say what is missing if a file is half of a tokenizer; ``None`` for any other file.
+/// Return what a file lacks if it is half of a tokenizer, or ``None`` for any other file.
 #[pyfunction]
 pub(crate) fn half_of_pair(name: &str, data: PyBackedBytes) -> Option<String> {
     bytepair_formats::half_of_pair(name, &data)
 }
 
-/// Name the vocabularies that need a file of merges, each with the name of that file.
+/// Return the names of the vocabulary files that need a file of merges, each with the name of that file.
 #[pyfunction]
 pub(crate) fn pair_names() -> [(&'static str, &'static str); 3] {
     bytepair_formats::PAIRS
 }
 
-/// List the published encodings that ``Tokenizer.from_file`` recognises.
+/// Return the names of the published encodings that ``Tokenizer.from_file`` recognises.
 ///
 /// >>> import bytepair
 /// >>> "o200k_base" in bytepair.encodings()
@@ -189,7 +190,7 @@ pub(crate) fn read_compiled_file(py: Python<'_>, path: PathBuf) -> PyResult<Core
     CoreTokenizer::made(py.detach(|| compiled::read_from(file, n_bytes)))
 }
 
-/// List the tokens that occur at least ``threshold`` times.
+/// Return the tokens of a subword-nmt vocabulary that occur at least ``threshold`` times.
 #[pyfunction]
 pub(crate) fn read_subword_vocabulary(
     data: PyBackedBytes,
@@ -198,7 +199,7 @@ pub(crate) fn read_subword_vocabulary(
     codes::read_vocabulary(&data, threshold).or_raise()
 }
 
-/// Words cut apart.
+/// Cuts words into the parts that merges make.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct CoreSegmenter(Segmenter);
 
@@ -217,9 +218,9 @@ impl CoreSegmenter {
             .or_raise()
     }
 
-    /// Cut the words of a text apart, line by line.
+    /// Segment the words of a text, line by line.
     ///
-    /// Lines end with line feeds, or where ``str.splitlines`` ends them.
+    /// Lines end at line feeds, or with ``splits_lines`` where ``str.splitlines`` ends them.
     #[pyo3(signature = (text, *, dropout=0.0, seed=0, first_line=0, splits_lines=false))]
     fn segment(
         &self,
@@ -236,7 +237,7 @@ impl CoreSegmenter {
         py.detach(|| self.0.segment(text, options)).or_raise()
     }
 
-    /// Give the parts of a word, without separators; ``place`` is its place in the line.
+    /// Return the parts of a word, without separators; ``place`` is the position of the word in its line.
     #[pyo3(signature = (word, *, dropout=0.0, seed=0, line=0, place=0))]
     fn parts_of_word(
         &self,

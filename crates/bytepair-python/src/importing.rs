@@ -1,17 +1,17 @@
-//! What is imported: this module, which checks the interpreter and which vector instructions the core may use, and numpy.
+//! The import of this module, which checks the interpreter and sets the vector instructions, and the import of numpy.
 //!
-//! A process has one interpreter that uses bytepair: the integers that `output` keeps belong to it. Since modules are made in
-//! two phases, `PyO3` leaves it to the module to refuse a second interpreter that shares the GIL. Python itself refuses one
-//! with a GIL of its own, from 3.12 on.
+//! Only one interpreter of a process can use bytepair, since the integers that `output` caches belong to it. With
+//! multi-phase initialization, `PyO3` leaves it to the module to refuse a second interpreter that shares the GIL. From 3.12
+//! on, Python itself refuses one with its own GIL.
 //!
-//! The core uses the best vector instructions that the processor has. `BYTEPAIR_INSTRUCTIONS` names the best that may be
-//! used: `portable`, `ssse3`, `avx2`, `avx512` or `neon`. So a test or a benchmark can imitate another processor. With
-//! `definition`, texts are encoded by the naive twins of all fast paths: if an id is right then and wrong otherwise, a fast
-//! path is at fault. It is not part of the API.
+//! The core uses the best vector instructions of the processor. `BYTEPAIR_INSTRUCTIONS` limits them to `portable`, `ssse3`,
+//! `avx2`, `avx512` or `neon`, so that tests and benchmarks can imitate another processor. With `definition`, the naive twins
+//! of all fast paths encode texts: if an id is right then and wrong otherwise, a fast path is at fault. The variable is not
+//! part of the API.
 //!
-//! The crate `numpy` imports numpy when it first makes or looks at an array, and panics if that fails: where numpy is
-//! missing, and where Ctrl-C comes meanwhile, since the import runs Python code. So whoever makes or takes an array calls
-//! [`ready`] first. It imports in a thread of its own: Python tells only the main thread of signals, and raises
+//! The crate `numpy` imports numpy when it first makes or looks at an array, and panics if that fails: if numpy is missing,
+//! or if Ctrl-C arrives meanwhile, since the import runs Python code. So code that makes or takes an array calls [`ready`]
+//! first. It imports numpy in a separate thread: Python handles signals only in the main thread, and raises
 //! `KeyboardInterrupt` there when the call is over.
 #![expect(unsafe_code, reason = "PyO3 has no safe way to ask which interpreter runs")]
 
@@ -28,7 +28,7 @@ use pyo3::types::PyList;
 
 use crate::error::raise;
 
-/// Checks what an import needs.
+/// Checks the interpreter and sets the vector instructions.
 pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
     refuse_a_second(py)?;
     limit_instructions()
@@ -41,20 +41,20 @@ static FIRST: OnceLock<i64> = OnceLock::new();
 fn refuse_a_second(_py: Python<'_>) -> PyResult<()> {
     // SAFETY: the token shows that this thread is attached to an interpreter.
     let interpreter = unsafe { ffi::PyInterpreterState_Get() };
-    // SAFETY: it was found just now, and lives as long as this thread is attached to it.
+    // SAFETY: the pointer was just obtained, and is valid while this thread is attached to the interpreter.
     let here = unsafe { ffi::PyInterpreterState_GetID(interpreter) };
     if *FIRST.get_or_init(|| here) == here {
         return Ok(());
     }
     Err(PyImportError::new_err(
-        "bytepair was imported by another interpreter of this process; use it in one interpreter, or in a process of \
-         its own",
+        "bytepair was imported by another interpreter of this process; use it in one interpreter only, or in \
+         separate processes",
     ))
 }
 
 const VARIABLE: &str = "BYTEPAIR_INSTRUCTIONS";
 
-/// Limits the instructions as the environment says.
+/// Limits the vector instructions to those that the environment names.
 fn limit_instructions() -> PyResult<()> {
     let name = std::env::var_os(VARIABLE).unwrap_or_default();
     let name = name.to_string_lossy();
@@ -72,9 +72,9 @@ fn limit_instructions() -> PyResult<()> {
     Err(PyImportError::new_err(message))
 }
 
-/// The name of the best vector instructions in use.
+/// Return the name of the best vector instructions in use.
 ///
-/// Tests and benchmarks report it. The environment variable `BYTEPAIR_INSTRUCTIONS` limits it.
+/// The environment variable ``BYTEPAIR_INSTRUCTIONS`` limits them, for tests and benchmarks.
 ///
 /// >>> from bytepair import _core
 /// >>> _core.instructions() in {"portable", "ssse3", "avx2", "avx512", "neon"}
@@ -86,7 +86,7 @@ pub(crate) fn instructions() -> &'static str {
 
 static IS_READY: AtomicBool = AtomicBool::new(false);
 
-/// Import numpy, once for each process, or say why that is not possible.
+/// Import numpy once for each process, or raise an error that says why this is not possible.
 #[pyfunction(name = "import_numpy")]
 pub(crate) fn ready(py: Python<'_>) -> PyResult<()> {
     if IS_READY.load(Ordering::Acquire) {
@@ -102,7 +102,7 @@ pub(crate) fn ready(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Whether something may be an array; numpy is ready then. Where nobody imported numpy, there is none.
+/// Whether an object may be an array. If so, numpy is ready. If numpy was never imported, there are no arrays.
 pub(crate) fn may_be_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
     if object.is_instance_of::<PyList>() {
@@ -118,10 +118,10 @@ pub(crate) fn may_be_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(true)
 }
 
-/// An array that is an argument.
-pub(crate) struct GivenArray<'py, T: Element>(pub(crate) PyReadonlyArray1<'py, T>);
+/// An array as an argument.
+pub(crate) struct ArrayArgument<'py, T: Element>(pub(crate) PyReadonlyArray1<'py, T>);
 
-impl<'py, T: Element> FromPyObject<'_, 'py> for GivenArray<'py, T> {
+impl<'py, T: Element> FromPyObject<'_, 'py> for ArrayArgument<'py, T> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -130,7 +130,7 @@ impl<'py, T: Element> FromPyObject<'_, 'py> for GivenArray<'py, T> {
     }
 }
 
-/// Imports, and makes and borrows an array, so that nothing is left to be loaded later.
+/// Imports numpy, then makes and borrows an array, so that nothing is left to load later.
 fn import() -> PyResult<()> {
     let imported = Python::try_attach(|py| {
         py.import("numpy").map_err(|error| missing(py, error))?;

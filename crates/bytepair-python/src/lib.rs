@@ -1,9 +1,9 @@
 //! The Python extension module `bytepair._core`: the border between Python and the core.
 //!
-//! A function here converts its arguments, releases the GIL, calls the core, and turns an error into an
-//! exception of `bytepair.errors`. It decides nothing.
+//! The functions here convert arguments, release the GIL, call the core, and turn errors into exceptions of
+//! `bytepair.errors`. All decisions are made in the core or in Python.
 //!
-//! Doc comments of classes, methods and functions are Python docstrings, in its markup: `help` shows them, and
+//! Doc comments of classes, methods and functions are Python docstrings in reStructuredText: `help` shows them, and
 //! `make stubs` copies them into `_core.pyi`, which adds the types.
 
 #![expect(
@@ -15,7 +15,7 @@
     clippy::doc_lazy_continuation,
     clippy::doc_link_with_quotes,
     clippy::doc_markdown,
-    reason = "doc comments here are Python docstrings, which are no Markdown"
+    reason = "doc comments here are Python docstrings, which are not Markdown"
 )]
 
 mod convert;
@@ -27,7 +27,6 @@ mod importing;
 mod measure;
 mod output;
 mod reading;
-
 mod rows;
 mod template;
 mod tokenizer;
@@ -36,8 +35,8 @@ mod training;
 use pyo3::prelude::*;
 
 /// The compiled core of bytepair.
-// It needs no GIL: classes are frozen, and what changes is behind locks. A lock is held without Python, or whoever waits
-// for it lets go of Python meanwhile, so that no thread waits for one that waits for it.
+// The module does not need the GIL: classes are frozen, and mutable state is behind locks. To avoid deadlocks, a thread
+// that holds a lock never waits for Python, or all threads that wait for the lock detach from Python first.
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]

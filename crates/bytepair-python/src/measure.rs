@@ -1,4 +1,4 @@
-//! What tokenizers make of texts: `Measure` adds it up by group, and `Usage` says how often tokens are made.
+//! Statistics of encoded texts: `Measure` has sums by group, and `Usage` counts how often each token is made.
 
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
@@ -15,26 +15,26 @@ use crate::reading::{PythonReader, lock};
 use crate::rows::Column;
 use crate::tokenizer::CoreTokenizer;
 
-/// What a tokenizer makes of texts, added up by group.
+/// Sums over the texts that a tokenizer encodes, by group.
 ///
-/// ``words`` is a pattern of what counts as a word. Without it no word is counted. ``missing`` is the id of the token that
-/// stands for missing units, if what it stands for is to be counted.
+/// ``words`` is a pattern that matches words; without it, no words are counted. ``missing`` is the id of the token for
+/// missing units; with it, the units that it stands for are counted.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Measure {
-    /// To be locked without the GIL: whoever adds a stream asks Python for its bytes meanwhile.
+    /// Locked only by threads without the GIL: one that adds a stream asks Python for its bytes meanwhile.
     measure: Mutex<bytepair::inspect::Measure>,
     n_threads: usize,
 }
 
 impl Measure {
-    /// What is known of a group.
+    /// A statistic of a group.
     fn of_group<T: Send>(
         &self,
         py: Python<'_>,
         read: impl FnOnce(&bytepair::inspect::Measure) -> Option<T> + Send,
     ) -> PyResult<T> {
         let found = py.detach(|| read(&lock(&self.measure)));
-        let message = "there is no group of that number";
+        let message = "there is no group with this number";
         found.ok_or_else(|| raise("TokenizerError", message))
     }
 }
@@ -80,22 +80,22 @@ impl Measure {
         py.detach(add).or_raise()
     }
 
-    /// Add a text that comes in parts: ``read`` gives at most so many bytes, and none at the end.
+    /// Add a text that is read in parts: ``read(n)`` returns at most ``n`` bytes, and none at the end.
     #[pyo3(signature = (read, group=None))]
     fn add_stream(&self, py: Python<'_>, read: Py<PyAny>, group: Option<&[u8]>) -> PyResult<()> {
         let (reader, name) = (PythonReader(read), group.unwrap_or_default());
         py.detach(|| lock(&self.measure).add_stream(reader, name, self.n_threads)).or_raise()
     }
 
-    /// The names of the groups, in the order in which they came.
+    /// The names of the groups, in the order in which they first occurred.
     #[getter]
     fn groups<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
         let names = py.detach(|| lock(&self.measure).groups());
         names.iter().map(|name| PyBytes::new(py, name)).collect()
     }
 
-    /// The sums of a group: of texts, bytes, characters, lines, tokens and pieces; and of words, tokens and pieces of words,
-    /// words of one token and of several.
+    /// Return the sums of a group: the numbers of texts, bytes, characters, lines, tokens and pieces; and the numbers of
+    /// words, of their tokens and pieces, of words with one token, and of words with several.
     fn sums(&self, py: Python<'_>, group: usize) -> PyResult<([u64; 6], [u64; 5])> {
         let s = self.of_group(py, |all| all.sums(group))?;
         let of_texts = [s.texts, s.bytes, s.characters, s.lines, s.tokens, s.pieces];
@@ -103,14 +103,14 @@ impl Measure {
         Ok((of_texts, of_words))
     }
 
-    /// How often each id occurs in a group.
+    /// Return how often each id occurs in a group.
     fn counts<'py>(&self, py: Python<'py>, group: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let counts = self.of_group(py, |all| all.counts(group))?.into_iter();
         let signed = counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         Ok(signed.collect::<Vec<_>>().into_pyarray(py))
     }
 
-    /// What the token for missing units stands for in a group, and how often, in the order of the texts.
+    /// Return the units that the token for missing units stands for in a group, sorted, and how often each occurs.
     fn missing<'py>(
         &self,
         py: Python<'py>,
@@ -122,9 +122,9 @@ impl Measure {
     }
 }
 
-/// How often each token is made in texts, and how often it stays.
+/// How often each token is made while texts are encoded, and how often it remains in the result.
 ///
-/// Special tokens are plain text, and other added tokens are found.
+/// Special tokens are plain text; other added tokens are found.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Usage {
     tokenizer: Arc<Tokenizer>,
@@ -152,7 +152,7 @@ impl Usage {
         py.detach(|| lock(&self.sums).add(&self.tokenizer, &rows, n_threads)).or_raise()
     }
 
-    /// Give, by id, how often a token was made and how often it stayed.
+    /// Return, by id, how often a token was made, and how often it remained.
     fn sums<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyArray1<u64>>; 2]> {
         ready(py)?;
         let n_threads = n_threads(None)?;
@@ -165,7 +165,7 @@ impl Usage {
     }
 }
 
-/// Give the name of each script of Unicode, with the first and last code points of its ranges.
+/// Return the name of each Unicode script, with the first and last code points of its ranges.
 #[pyfunction]
 pub(crate) fn unicode_scripts() -> Vec<(&'static str, Vec<(u32, u32)>)> {
     let numbers =

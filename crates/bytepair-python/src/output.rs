@@ -1,16 +1,16 @@
-//! Ids to Python: lists of integers, and arrays, also of blocks of a corpus.
+//! Ids as Python values: lists of integers, and arrays, also for blocks of a corpus.
 //!
-//! A list needs an integer for each id. Python makes those above 256 anew each time, 32 bytes each, and frees them
-//! with the list. So those that were handed out once are kept, for all tokenizers and as long as the process lives,
-//! and later lists only count a reference more (`benchmarks/tried/python.md` has what that gives). At most 10 MB are
-//! kept, 40 bytes for each id below a quarter of a million; larger ones, which hardly any vocabulary has, are made anew.
+//! A list needs an integer object for each id. Python makes a new one of 32 bytes for each id above 256, and frees it with
+//! the list. So integers are cached for all tokenizers until the process ends, and later lists only count another reference
+//! (`benchmarks/tried/python.md` has the gain). The cache takes at most 10 MB, 40 bytes for each id below a quarter of a
+//! million. Larger ids, which hardly any vocabulary has, are not cached.
 //!
-//! Kept integers belong to one interpreter: a second one of the same process is refused (`importing`).
+//! Cached integers belong to one interpreter, so a second one in the same process is refused (`importing`).
 //!
-//! The memory of arrays is used again. A system gives large memory page by page and clears each page, which may take longer
-//! than what is done with it. So the memory of an array that Python has dropped is kept until the next block takes it. What
-//! is kept is bounded, belongs to the process, and never shows: memory that is taken is empty. While another thread takes or
-//! gives some, and after a fork in such a moment, memory is new. Costs a look at what is kept, a handful of blocks.
+//! The memory of arrays is reused. The operating system provides large memory page by page and clears each page, which may
+//! take longer than filling it. So when Python drops an array, its memory is pooled until the next block takes it. The pool
+//! is bounded and belongs to the process. No data leaks from it, since memory is emptied before it is reused. Memory is new
+//! while another thread uses the pool, and after a fork at such a moment. A search of the pool looks at a handful of blocks.
 #![expect(
     unsafe_code,
     reason = "a bare pointer to each integer: lists take a tenth to a third less time than through cells; an array \
@@ -35,32 +35,31 @@ use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 use crate::error::{OrRaise, ask, raise};
 use crate::importing::ready;
 
-/// About what a small object takes, in bytes.
+/// The approximate size of a small object, in bytes.
 pub(crate) const LEN_OF_OBJECT: usize = 64;
 
-/// Integers of larger ids are not kept.
-const N_KEPT: usize = 1 << 18;
+/// Integers of larger ids are not cached.
+const N_CACHED: usize = 1 << 18;
 
-/// Shorter arrays are copied into memory of numpy's own: an object that owns ours costs more than that.
+/// Shorter arrays are copied into memory of numpy: this costs less than an object that owns our memory.
 const MAX_COPIED: usize = 1024;
 
-/// Lists are made of so many ids at once, until it turns out that more are better: 256 KB, which the processor still has
-/// in its cache.
+/// The initial number of ids for which lists are made at once: 256 KB, which fit the cache of the processor.
 const GROUP_LEN: usize = 1 << 16;
 
-/// Who waits longer for the GIL mostly waits for another thread that runs Python, five milliseconds each time.
+/// A longer wait for the GIL is usually a wait for another thread that runs Python, five milliseconds each time.
 const LONG_WAIT: Duration = Duration::from_millis(1);
 
-/// By id: the integer, once it was made.
-static KEPT: [AtomicPtr<ffi::PyObject>; N_KEPT] =
-    [const { AtomicPtr::new(ptr::null_mut()) }; N_KEPT];
+/// The cached integers by id, each null until it is made.
+static CACHED: [AtomicPtr<ffi::PyObject>; N_CACHED] =
+    [const { AtomicPtr::new(ptr::null_mut()) }; N_CACHED];
 
-/// A text as Python's. The library's own way is a panic where memory ends.
+/// A text as a Python string. `PyString::new` would panic if memory runs out.
 pub(crate) fn text<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyString>> {
     PyString::from_bytes(py, text.as_bytes())
 }
 
-/// Bytes as Python's, for the same reason.
+/// Bytes as a Python object. `PyBytes::new` would panic if memory runs out.
 pub(crate) fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     PyBytes::new_with(py, bytes.len(), |memory| {
         memory.copy_from_slice(bytes);
@@ -70,12 +69,12 @@ pub(crate) fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, P
 
 /// The list of these ids.
 pub(crate) fn list<'py>(py: Python<'py>, ids: &[TokenId]) -> PyResult<Bound<'py, PyList>> {
-    // A list that cannot be made is a panic of the library. Most integers are there already.
+    // `PyList::new` panics if there is no memory for the list. Most integers are cached already.
     ask(size_of_val(ids) * 2)?;
     PyList::new(py, ids.iter().map(|&id| integer(py, id)))
 }
 
-/// The list of these items, each of which takes about so many bytes besides its place.
+/// The list of these items, each of which takes about `len_of_each` bytes besides its pointer.
 pub(crate) fn list_of<'py, T: IntoPyObject<'py>>(
     py: Python<'py>,
     items: impl ExactSizeIterator<Item = T>,
@@ -85,7 +84,7 @@ pub(crate) fn list_of<'py, T: IntoPyObject<'py>>(
     PyList::new(py, items)
 }
 
-/// The list of these ids, whose memory is used again if it is theirs.
+/// The list of these ids, whose memory is reused if it is owned.
 pub(crate) fn listed<'py>(
     py: Python<'py>,
     ids: Cow<'_, [TokenId]>,
@@ -95,24 +94,25 @@ pub(crate) fn listed<'py>(
     listed
 }
 
-/// The lists of a batch. Most are made by a thread that encodes without the GIL and asks for it now and then.
+/// The lists of a batch. A thread that encodes without the GIL makes most of them: it asks for the GIL now and then.
 pub(crate) struct Lists {
     made: Vec<Py<PyList>>,
     failed: Option<PyErr>,
-    /// Texts whose lists are still to be made, and how many ids make it worth to ask for the GIL.
+    /// The texts without a list yet.
     waiting: Batch,
+    /// The number of waiting ids from which it is worth asking for the GIL.
     n_wanted: usize,
 }
 
 impl Lists {
-    /// No lists yet, of about so many ids.
+    /// No lists yet. About `n_ids` ids are expected.
     pub(crate) fn expecting(n_ids: usize) -> Self {
         let waiting = Batch::in_memory(recycled_for(n_ids.min(GROUP_LEN)));
         Self { made: Vec::new(), failed: None, waiting, n_wanted: GROUP_LEN }
     }
 
-    /// Asks for the GIL and makes the lists of the texts that wait. While Python is shut down nobody gets it any more, nor
-    /// the lists.
+    /// Asks for the GIL and makes the lists of the waiting texts. While Python shuts down, the GIL is not available, and no
+    /// lists are made.
     fn make_when_it_can(&mut self) {
         if self.failed.is_none() {
             let asked = Instant::now();
@@ -138,7 +138,7 @@ impl Lists {
         Ok(())
     }
 
-    /// All lists.
+    /// All lists, including those of the waiting texts.
     pub(crate) fn all(mut self, py: Python<'_>) -> PyResult<Vec<Py<PyList>>> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -189,7 +189,7 @@ impl Width {
     }
 }
 
-/// The array of these ids. One that does not fit, as a padding may outside the vocabulary, is an error.
+/// The array of these ids. An id that does not fit is an error; it can only come from padding outside the vocabulary.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     ids: Cow<'_, [TokenId]>,
@@ -225,53 +225,54 @@ fn narrow(ids: &[TokenId]) -> PyResult<Vec<u16>> {
     Ok(numbers)
 }
 
-/// The integer that is kept, or a new one.
+/// The integer from the cache, or a new one.
 #[inline]
 fn integer(py: Python<'_>, id: TokenId) -> Bound<'_, PyInt> {
-    let kept = KEPT.get(id as usize).map_or(ptr::null_mut(), |kept| kept.load(Ordering::Acquire));
-    // SAFETY: what is there is an object of Python's, of which one reference is never given back.
-    match unsafe { Bound::from_borrowed_ptr_or_opt(py, kept) } {
-        // SAFETY: all objects there are integers.
-        Some(kept) => unsafe { kept.cast_into_unchecked() },
+    let cached = CACHED.get(id as usize);
+    let cached = cached.map_or(ptr::null_mut(), |cached| cached.load(Ordering::Acquire));
+    // SAFETY: the pointer is null, or that of a Python object to which the cache holds a reference forever.
+    match unsafe { Bound::from_borrowed_ptr_or_opt(py, cached) } {
+        // SAFETY: all objects in the cache are integers.
+        Some(cached) => unsafe { cached.cast_into_unchecked() },
         None => new_integer(py, id),
     }
 }
 
-/// Of two threads that make the same integer at once, the first one's is kept.
+/// Makes an integer and caches it, unless another thread was faster.
 #[cold]
 fn new_integer(py: Python<'_>, id: TokenId) -> Bound<'_, PyInt> {
     let Ok(integer) = id.into_pyobject(py);
-    if let Some(kept) = KEPT.get(id as usize) {
+    if let Some(cached) = CACHED.get(id as usize) {
         let (none, new) = (ptr::null_mut(), integer.as_ptr());
-        if kept.compare_exchange(none, new, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        if cached.compare_exchange(none, new, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
             mem::forget(integer.clone());
         }
     }
     integer
 }
 
-/// Shorter arrays are not worth it, in bytes.
+/// Memory of fewer bytes is not pooled.
 const MIN_FREED: usize = 64 << 10;
 
-/// How much memory is kept at most, in bytes.
+/// The largest size of the pool, in bytes.
 const MAX_FREED: usize = 128 << 20;
 
-/// Memory of an array, and how long it is, in bytes.
+/// The memory of an array, and its length in bytes.
 struct Memory {
     numbers: Box<dyn Any + Send + Sync>,
     len: usize,
 }
 
-/// The memory that is kept; what came last is last.
+/// The pool of memory, from the oldest to the newest.
 static FREED: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
-/// Empty memory, used before if there is any.
+/// An empty vector, with memory from the pool if there is any.
 pub(crate) fn recycled<T: Send + Sync + 'static>() -> Vec<T> {
     taken(|_| true)
 }
 
-/// Empty memory with room for so many numbers, used before, and not much longer than a vector becomes that begins with
-/// this room and grows twice; or none.
+/// An empty vector. Memory from the pool has room for `n_numbers`, and for at most eight times as many: a vector that begins
+/// with this room and grows twice hardly becomes longer.
 pub(crate) fn recycled_for<T: Send + Sync + 'static>(n_numbers: usize) -> Vec<T> {
     match n_numbers * size_of::<T>() {
         ..MIN_FREED => Vec::new(),
@@ -281,9 +282,9 @@ pub(crate) fn recycled_for<T: Send + Sync + 'static>(n_numbers: usize) -> Vec<T>
 
 fn taken<T: Send + Sync + 'static>(is_right: impl Fn(&Memory) -> bool) -> Vec<T> {
     let is_right = |memory: &Memory| memory.numbers.is::<Vec<T>>() && is_right(memory);
-    let taken = FREED.try_lock().ok().and_then(|mut kept| {
-        let place = kept.iter().rposition(is_right)?;
-        Some(kept.remove(place))
+    let taken = FREED.try_lock().ok().and_then(|mut pool| {
+        let place = pool.iter().rposition(is_right)?;
+        Some(pool.remove(place))
     });
     let taken = taken.and_then(|memory| memory.numbers.downcast::<Vec<T>>().ok());
     let mut numbers = taken.map_or_else(Vec::new, |numbers| *numbers);
@@ -291,16 +292,16 @@ fn taken<T: Send + Sync + 'static>(is_right: impl Fn(&Memory) -> bool) -> Vec<T>
     numbers
 }
 
-/// Keeps memory to be used again. What was kept longest makes room for it.
+/// Moves memory to the pool, from which the oldest memory is freed if there is too much.
 pub(crate) fn recycle<T: Send + Sync + 'static>(mut numbers: Vec<T>) {
-    if let Some(len) = len_kept(&mut numbers) {
-        keep(Memory { numbers: Box::new(numbers), len });
+    if let Some(len) = poolable_len(&mut numbers) {
+        pool(Memory { numbers: Box::new(numbers), len });
     }
 }
 
-/// How long memory is, in bytes, if it may be kept. Room that was never written, which may be as much as the
-/// numbers take, is given up where it is the reason that it may not.
-fn len_kept<T>(numbers: &mut Vec<T>) -> Option<usize> {
+/// The length of memory in bytes, if it may be pooled. Memory that is too long only because of its spare capacity is
+/// shrunk first.
+fn poolable_len<T>(numbers: &mut Vec<T>) -> Option<usize> {
     if numbers.capacity() * size_of::<T>() > MAX_FREED
         && numbers.len() * size_of::<T>() <= MAX_FREED
     {
@@ -309,22 +310,22 @@ fn len_kept<T>(numbers: &mut Vec<T>) -> Option<usize> {
     Some(numbers.capacity() * size_of::<T>()).filter(|len| (MIN_FREED..=MAX_FREED).contains(len))
 }
 
-fn keep(memory: Memory) {
-    let Ok(mut kept) = FREED.try_lock() else { return };
-    kept.push(memory);
-    let lens: Vec<_> = kept.iter().map(|memory| memory.len).collect();
+fn pool(memory: Memory) {
+    let Ok(mut pool) = FREED.try_lock() else { return };
+    pool.push(memory);
+    let lens: Vec<_> = pool.iter().map(|memory| memory.len).collect();
     let n_too_many =
         (0..lens.len()).take_while(|&n| lens[n..].iter().sum::<usize>() > MAX_FREED).count();
-    kept.drain(..n_too_many);
+    pool.drain(..n_too_many);
 }
 
-/// Owns the memory of an array, which is kept when the array is gone.
+/// Owns the memory of an array, which is pooled when the array is dropped.
 #[pyclass(frozen, module = "bytepair._core")]
 struct ArrayMemory(Option<Memory>);
 
 impl Drop for ArrayMemory {
     fn drop(&mut self) {
-        self.0.take().into_iter().for_each(keep);
+        self.0.take().into_iter().for_each(pool);
     }
 }
 
@@ -334,11 +335,11 @@ pub(crate) fn into_array<T: Element + 'static>(
     mut numbers: Vec<T>,
 ) -> PyResult<Bound<'_, PyArray1<T>>> {
     ready(py)?;
-    let Some(len) = len_kept(&mut numbers) else { return Ok(numbers.into_pyarray(py)) };
+    let Some(len) = poolable_len(&mut numbers) else { return Ok(numbers.into_pyarray(py)) };
     let (start, n_numbers) = (numbers.as_mut_ptr(), numbers.len());
     let owner = Bound::new(py, ArrayMemory(Some(Memory { numbers: Box::new(numbers), len })))?;
-    // SAFETY: the memory stays where it is until `owner` is dropped, which the array keeps alive, and nothing else
-    // looks at it meanwhile: `owner` is known to the array alone, and frozen. The array may be written to.
+    // SAFETY: the memory stays where it is until `owner` is dropped, which the array keeps alive. Nothing else accesses it
+    // meanwhile: only the array knows `owner`, which is frozen. So the array may be written to.
     let view = unsafe { ArrayViewMut1::from_shape_ptr(n_numbers, start) };
     // SAFETY: as before.
     Ok(unsafe { PyArray1::borrow_from_array(&view, owner.into_any()) })

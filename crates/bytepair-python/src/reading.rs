@@ -1,6 +1,6 @@
-//! Long work in the core: what it reads, whom it tells how far it is, and Ctrl-C.
+//! Reading, progress and Ctrl-C during long work of the core.
 //!
-//! What Python raises meanwhile goes through the core as an error of reading, and is raised again at the end.
+//! An exception that Python raises meanwhile passes through the core as an error of reading, and is raised at the end.
 
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind, Read, Result as IoResult};
@@ -16,14 +16,13 @@ use crate::error::{in_file, raise};
 /// The shortest time between two calls of a progress function.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a mutex holds, also after a panic of another thread. To be called without the GIL, or for what no thread holds
-/// while it asks Python for something.
+/// Locks a mutex, even after a panic of another thread. Callers do not have the GIL, unless no thread waits for Python
+/// while it holds this mutex.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file, whose errors have its name. It may wait, perhaps for ever, for what another program writes: Ctrl-C ends the
-/// waiting.
+/// A file whose errors have its name. A read may wait for another program to write, perhaps forever; Ctrl-C interrupts it.
 pub(crate) struct Interruptible {
     reader: Box<dyn Read + Send>,
     path: PathBuf,
@@ -31,7 +30,7 @@ pub(crate) struct Interruptible {
 }
 
 impl Interruptible {
-    /// Opens a file, or standard input for `-`; the bytes that are read are added up in `n_bytes`.
+    /// Opens a file, or standard input for `-`. The number of bytes read is added to `n_bytes`.
     pub(crate) fn open(path: &Path, n_bytes: &Arc<AtomicU64>) -> PyResult<Self> {
         let reader: Box<dyn Read + Send> = if path.as_os_str() == "-" {
             Box::new(std::io::stdin())
@@ -59,7 +58,7 @@ impl Read for Interruptible {
     }
 }
 
-/// Calls a progress function now and then, and looks whether the user wants to stop.
+/// Calls a progress function now and then, and checks for Ctrl-C.
 pub(crate) struct Reporter {
     progress: Py<PyAny>,
     last: Option<Instant>,
@@ -89,7 +88,7 @@ impl Reporter {
     }
 }
 
-/// A Python function that gives at most so many of the next bytes.
+/// A Python function `read(n)` that returns at most `n` of the next bytes.
 pub(crate) struct PythonReader(pub(crate) Py<PyAny>);
 
 impl Read for PythonReader {
@@ -99,7 +98,7 @@ impl Read for PythonReader {
             let bytes = self.0.call1(py, (buffer.len(),))?;
             let bytes = bytes.extract::<&[u8]>(py)?;
             let target = buffer.get_mut(..bytes.len()).ok_or_else(|| {
-                raise("FileError", "a reader gave more bytes than it was asked for")
+                raise("FileError", "read() returned more bytes than it was asked for")
             })?;
             target.copy_from_slice(bytes);
             Ok(bytes.len())

@@ -1,5 +1,5 @@
-//! Columns of texts, as Arrow lays them out: bytes of all rows, and `int64` offsets; and counts of pieces as such columns,
-//! added up in bounded memory. No byte is copied on the way in.
+//! Columns of texts in the layout of Arrow, the bytes of all rows and `int64` offsets; and counts of pieces in such columns,
+//! summed in bounded memory. Bytes that come from Python are not copied.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -11,12 +11,12 @@ use pyo3::prelude::*;
 
 use crate::convert::extract;
 use crate::error::{OrRaise, ask, raise};
-use crate::importing::{GivenArray, ready};
+use crate::importing::{ArrayArgument, ready};
 use crate::output::{into_array, recycled};
 use crate::reading::{Reporter, lock};
 
-/// A column that is an argument: its bytes and its offsets.
-pub(crate) struct Column<'py>(GivenArray<'py, u8>, GivenArray<'py, i64>);
+/// A column as an argument: its bytes and its offsets.
+pub(crate) struct Column<'py>(ArrayArgument<'py, u8>, ArrayArgument<'py, i64>);
 
 impl<'py> FromPyObject<'_, 'py> for Column<'py> {
     type Error = PyErr;
@@ -32,9 +32,9 @@ impl Column<'_> {
     }
 }
 
-/// Pieces that are an argument: a column, how often each occurs and, where they are known, the numbers of their first
+/// Counted pieces as an argument: a column, how often each piece occurs and, if known, the numbers of their first
 /// occurrences.
-type Counted<'py> = (Column<'py>, GivenArray<'py, i64>, Option<GivenArray<'py, i64>>);
+type Counted<'py> = (Column<'py>, ArrayArgument<'py, i64>, Option<ArrayArgument<'py, i64>>);
 
 /// Each piece with its count and the number of its first occurrence.
 fn each<'a>(
@@ -43,7 +43,7 @@ fn each<'a>(
     let (rows, counts) = (column.rows()?, contiguous(counts)?);
     let firsts = firsts.as_ref().map(contiguous).transpose()?;
     if rows.len() != counts.len() || firsts.is_some_and(|firsts| firsts.len() != rows.len()) {
-        let message = "the columns of a table must be of one length";
+        let message = "the columns of a table must have the same length";
         return Err(raise("TokenizerError", message));
     }
     let first = move |place: usize| firsts.and_then(|firsts| u64::try_from(firsts[place]).ok());
@@ -51,8 +51,8 @@ fn each<'a>(
     Ok(rows.map(move |(place, (piece, &count))| (piece, count, first(place))))
 }
 
-fn contiguous<'a, T: Element>(array: &'a GivenArray<'_, T>) -> PyResult<&'a [T]> {
-    let problem = "a column must lie in memory without gaps";
+fn contiguous<'a, T: Element>(array: &'a ArrayArgument<'_, T>) -> PyResult<&'a [T]> {
+    let problem = "a column must be contiguous in memory";
     array.0.as_slice().map_err(|_| raise("TokenizerError", problem))
 }
 
@@ -60,14 +60,14 @@ type JsonlRead<'py> = (Arrays<'py>, u64, u64, Vec<(u64, usize, String)>);
 
 pub(crate) type Arrays<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
 
-/// Read the texts that keys lead to in lines of JSON.
+/// Read texts from lines of JSON; ``keys`` lead from the object of a line to its text.
 ///
-/// Gives the bytes of all texts and their offsets, the number of lines, of texts that are
-/// ``null``, and for each bad line its place, where it begins, and the problem.
+/// Return the bytes and offsets of all texts, the number of lines, the number of texts that are
+/// ``null``, and for each bad line its number from 0, its offset, and the problem.
 #[pyfunction]
 pub(crate) fn read_jsonl<'py>(
     py: Python<'py>,
-    block: GivenArray<'py, u8>,
+    block: ArrayArgument<'py, u8>,
     keys: Vec<String>,
 ) -> PyResult<JsonlRead<'py>> {
     let bytes = contiguous(&block)?;
@@ -78,11 +78,11 @@ pub(crate) fn read_jsonl<'py>(
     Ok(((into_array(py, read.text)?, offsets(py, read.offsets)), read.n_lines, read.n_null, bad))
 }
 
-/// A file of CSV, read block by block; its first record names the columns.
+/// A CSV file, read block by block. Its first record names the columns.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct CsvTable(Mutex<csv::Table>);
 
-/// The columns of a block, and the records that are no rows: the line of each, and the problem.
+/// The columns of a block, and the line and the problem of each bad record.
 type CsvRows<'py> = (Vec<Arrays<'py>>, Vec<(u64, String)>);
 
 #[pymethods]
@@ -99,12 +99,12 @@ impl CsvTable {
 
     /// Read the rows that end in the next block.
     ///
-    /// Gives the bytes and offsets of each column that was asked for, and for each record of
-    /// another length the line on which it begins, and the problem.
+    /// Return the bytes and offsets of each requested column, and for each record with another
+    /// number of values the line on which it begins, from 1, and the problem.
     fn read<'py>(
         &self,
         py: Python<'py>,
-        block: GivenArray<'py, u8>,
+        block: ArrayArgument<'py, u8>,
         is_last: bool,
     ) -> PyResult<CsvRows<'py>> {
         let bytes = contiguous(&block)?;
@@ -125,7 +125,7 @@ pub(crate) fn offsets(
     offsets.collect::<Vec<_>>().into_pyarray(py)
 }
 
-/// Count the rows of a column of texts that hold a name of each group.
+/// Return, for each group, how many rows of a column of texts contain one of its names.
 #[pyfunction]
 pub(crate) fn count_rows_holding(
     py: Python<'_>,
@@ -150,7 +150,7 @@ impl PieceTable {
         Self::default()
     }
 
-    /// Add rows: a column, counts and, if they are known, the order in which they first occur in a source.
+    /// Add rows: a column, counts and, if known, the numbers of the first occurrences in a source.
     #[pyo3(signature = (rows, *, source=0))]
     fn add(&self, py: Python<'_>, rows: Counted<'_>, source: u32) -> PyResult<()> {
         let mut rows = each(&rows)?;
@@ -164,31 +164,30 @@ impl PieceTable {
     }
 }
 
-/// Pieces with counts, those of groups, and the numbers of their first occurrences.
+/// Pieces, their counts, the places of their groups, and the numbers of their first occurrences.
 type Rows<'py> =
     (Arrays<'py>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
 
-/// Adds up counts of the parts of a corpus in bounded memory, then gives them in order.
+/// Sums counts of the parts of a corpus in bounded memory, then returns them in order.
 ///
-/// ``budget`` is about how much memory it takes, in bytes; the rest goes to files in ``folder``.
+/// ``budget`` is the approximate memory in bytes; the rest goes to temporary files in ``folder``.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct CountSums {
-    /// Until it is finished.
+    /// The state before `finish`.
     adding: Mutex<Option<bytepair::count::CountSums>>,
-    /// Once it is finished.
+    /// The state after `finish`.
     giving: Mutex<Option<SummedRows>>,
 }
 
 #[pymethods]
 impl CountSums {
-    /// Temporary files are made in `folder`, and memory is about `budget` bytes.
     #[new]
     fn new(folder: PathBuf, budget: usize) -> Self {
         let sums = bytepair::count::CountSums::new(&folder, budget);
         Self { adding: Mutex::new(Some(sums)), giving: Mutex::default() }
     }
 
-    /// Add rows: a column, counts and, if they are known, the order in which they first occur in a source.
+    /// Add rows: a column, counts and, if known, the numbers of the first occurrences in a source.
     #[pyo3(signature = (rows, *, group=0, source=0))]
     fn add(&self, py: Python<'_>, rows: Counted<'_>, group: u32, source: u32) -> PyResult<()> {
         let mut rows = each(&rows)?;
@@ -200,15 +199,16 @@ impl CountSums {
         })
     }
 
-    /// Add what ``Corpus.finish_runs`` left in a file, and take over the file.
+    /// Add the counts of a file that ``Corpus.finish_runs`` wrote, and take ownership of the file.
     #[pyo3(signature = (file, *, group=0, source=0))]
     fn add_run(&self, py: Python<'_>, file: PathBuf, group: u32, source: u32) -> PyResult<()> {
         within(py, &self.adding, |sums| sums.add_run(&file, Part { group, source }))
     }
 
-    /// Leave out rows with smaller sums; say how many rows and occurrences.
+    /// End the summation, drop pieces with a sum below ``min_count``, and return how many were dropped and how often they
+    /// occurred.
     ///
-    /// ``places`` are those of the groups in the order of rows.
+    /// ``places`` holds the place of each group in the order of rows.
     fn finish(
         &self,
         py: Python<'_>,
@@ -226,9 +226,9 @@ impl CountSums {
         Ok((dropped.n_pieces, dropped.n_occurrences))
     }
 
-    /// Give the next rows, none at the end: pieces, counts, places of groups, firsts.
+    /// Return the next rows, none at the end: pieces, counts, places of groups, and numbers of first occurrences.
     ///
-    /// Rows are in the order of counts, largest first, then of pieces, then of places.
+    /// Rows are sorted by count, largest first, then by piece, then by place.
     fn next_rows<'py>(
         &self,
         py: Python<'py>,
@@ -244,8 +244,8 @@ impl CountSums {
     }
 }
 
-/// Works with what is there only before it is finished, or only afterwards. Errors become Python's when the lock is given
-/// back: no thread waits for the GIL while it holds that.
+/// Calls `work` with the state that exists only before `finish`, or only after it. An error becomes an exception after the
+/// lock is released, so that no thread waits for the GIL while it holds the lock.
 fn within<T: Send, R: Send>(
     py: Python<'_>,
     held: &Mutex<Option<T>>,
@@ -255,5 +255,5 @@ fn within<T: Send, R: Send>(
 }
 
 fn ended() -> PyErr {
-    raise("TokenizerError", "counts are added, then finished once, then taken")
+    raise("TokenizerError", "counts are added first, then finished once, then read")
 }

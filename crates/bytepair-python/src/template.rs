@@ -4,9 +4,9 @@ use bytepair::template::{self, Padding, Side, TemplatePiece, Truncation, Truncat
 use bytepair::vocabulary::TokenId;
 use pyo3::prelude::*;
 
-use crate::convert::{self, Length, MaxLength, MultipleOf, Stride, TypeId, meant, name_of};
+use crate::convert::{self, Length, MaxLength, MultipleOf, Stride, TypeId, name_of, value_of};
 
-/// A piece of a template: the number of a text, or ids; and the type.
+/// A piece of a template: the number of a text or `None`, the ids of special tokens, and the type.
 #[derive(FromPyObject, IntoPyObject)]
 pub(crate) struct WrittenPiece(Option<u8>, Vec<TokenId>, u32);
 
@@ -28,7 +28,7 @@ pub(crate) fn read_pieces(pieces: Vec<WrittenPiece>) -> Vec<TemplatePiece> {
     pieces.into_iter().map(read).collect()
 }
 
-/// Truncation and padding as they are shown: dicts.
+/// Truncation as a Python dict.
 #[derive(IntoPyObject)]
 pub(crate) struct ShownTruncation {
     max_length: usize,
@@ -37,6 +37,7 @@ pub(crate) struct ShownTruncation {
     side: &'static str,
 }
 
+/// Padding as a Python dict.
 #[derive(IntoPyObject)]
 pub(crate) struct ShownPadding {
     id: TokenId,
@@ -58,7 +59,7 @@ pub(crate) fn shown_padding(padding: &Padding) -> ShownPadding {
     ShownPadding { id, token, length, multiple_of, side: name_of(&SIDES, side), type_id }
 }
 
-/// How one call truncates and pads, in place of what its tokenizer says.
+/// The truncation and padding of one call or of a new tokenizer.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Lengths {
     pub(crate) truncation: Option<Truncation>,
@@ -85,7 +86,7 @@ impl Lengths {
             PyResult::Ok(Truncation {
                 max_length: max_length.0,
                 stride: stride.0,
-                strategy: meant("strategy", strategy, &STRATEGIES)?,
+                strategy: value_of("strategy", strategy, &STRATEGIES)?,
                 side: side(truncation_side)?,
             })
         };
@@ -121,5 +122,5 @@ const STRATEGIES: [(&str, TruncationStrategy); 3] = [
 const SIDES: [(&str, Side); 2] = [("left", Side::Left), ("right", Side::Right)];
 
 pub(crate) fn side(name: &str) -> PyResult<Side> {
-    meant("side", name, &SIDES)
+    value_of("side", name, &SIDES)
 }

@@ -1,9 +1,9 @@
-//! `CoreTokenizer`, which `bytepair.Tokenizer` extends: one method for each of Python's.
+//! `CoreTokenizer`, the base class of `bytepair.Tokenizer`.
 //!
-//! This file has the class, its properties, and decoding. Encoding is in `encoding`, tokenizers that are made from this one
-//! in `changing`, what a tokenizer consists of and what happens to a text in `inspecting`, and which tokens can occur in
-//! `reachability`. `calls` reads the texts and options of a call, and encodes the rows of a column; `stream` decodes ids
-//! one by one, and counts those of a text that grows.
+//! This file has the class, its properties, and decoding. `encoding` has the methods that encode, `changing` makes new
+//! tokenizers from one, `inspecting` shows the parts of a tokenizer and what happens to a text, and `reachability` answers
+//! which tokens can occur. `calls` reads the texts and options of a call, and encodes the rows of a column; `stream` decodes
+//! ids one by one, and counts the ids of a growing text.
 
 mod calls;
 pub(crate) mod changing;
@@ -24,20 +24,20 @@ use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString};
 pub(crate) use self::calls::encode_rows;
 pub(crate) use self::inspecting::{Inspection, KnownToken, graphemes};
 pub(crate) use self::stream::{DecodeStream, TokenCounter};
-use crate::convert::{Given, Ids, decode_errors, id, in_batch, refuse_set};
+use crate::convert::{BorrowedText, Ids, decode_errors, id, in_batch, refuse_set};
 use crate::error::{OrRaise, to_python};
 use crate::output::{bytes, text};
 
 /// Text to token ids and back: the compiled base of ``bytepair.Tokenizer``.
 ///
 /// Tokens are ``bytes`` in dialects of bytes and ``str`` in dialects of characters. In all
-/// methods, ``allowed_special`` names the special tokens that count as tokens where they
-/// stand in the text: ``"all"``, or a collection. Every other special token is plain text,
-/// or an error if it is in ``disallowed_special``. Added tokens that are not special are found in
-/// any text, or an error where ``disallowed_special`` names them. With ``added_tokens="text"``
-/// no added token is found, whatever its properties: the ids are those of a tokenizer without
-/// added tokens, as text that is not trusted needs it. ``add_special_tokens=True`` adds what the
-/// tokenizer's template puts around a text, and applies its truncation and padding.
+/// methods, ``allowed_special`` names the special tokens that are found in a text: ``"all"``, or
+/// a collection. Every other special token is plain text, or an error if ``disallowed_special``
+/// names it. Added tokens that are not special are found in any text, or are an error if
+/// ``disallowed_special`` names them. With ``added_tokens="text"``, no added token is found,
+/// whatever its properties: the ids are those of a tokenizer without added tokens. Use it for
+/// text that is not trusted. ``add_special_tokens=True`` adds the special tokens of the
+/// tokenizer's template, and applies its truncation and padding.
 ///
 /// >>> import bytepair
 /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -96,7 +96,7 @@ impl CoreTokenizer {
     /// >>> tokenizer.decode_batch([[257], [257, 68, 81]])
     /// ['low', 'lower']
     ///
-    /// Raises the errors of :meth:`decode`; the message names the list's place in the batch.
+    /// Raises the errors of :meth:`decode`; the message has the list's index in the batch.
     #[pyo3(signature = (batch, *, errors="replace", skip_special_tokens=false))]
     fn decode_batch<'py>(
         &self,
@@ -124,9 +124,9 @@ impl CoreTokenizer {
             .collect()
     }
 
-    /// Join the bytes of tokens; an end mark becomes a space before the next token.
+    /// Return the joined bytes of tokens; an end mark becomes a space before the next token.
     ///
-    /// What a file's decoder does to text, such as turning ``▁`` into a space, is left out.
+    /// The decoder of a file, which may turn ``▁`` into a space, is not applied.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -153,13 +153,13 @@ impl CoreTokenizer {
         self.0.parts().vocabulary.len()
     }
 
-    /// Look up the id of a token as it is written, or ``None``.
+    /// Return the id of a token, as it is written in the vocabulary, or ``None`` if there is none.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
     /// >>> [tokenizer.token_to_id(token) for token in ("low", b"low", "xy")]
     /// [257, 257, None]
-    fn token_to_id(&self, token: Given<'_>) -> Option<TokenId> {
+    fn token_to_id(&self, token: BorrowedText<'_>) -> Option<TokenId> {
         self.0.id_of_written(token.bytes)
     }
 
@@ -184,7 +184,7 @@ impl CoreTokenizer {
         Ok(PyBytes::new(py, &parts.units.written(token)))
     }
 
-    /// Return an object that tells what the tokenizer is made of, and what it does with a text.
+    /// Return an object that shows the parts of the tokenizer, and what it does with a text.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -194,7 +194,7 @@ impl CoreTokenizer {
         Inspection(Arc::clone(&self.0))
     }
 
-    /// The tokens by id; ``None`` for an id that no token has.
+    /// The tokens by id; ``None`` for an id without a token.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -241,7 +241,7 @@ impl CoreTokenizer {
         special.map(|token| (&token.content, token.id)).into_py_dict(py)
     }
 
-    /// Map tokens, as Hugging Face files write them (``Ġthe``), to ids.
+    /// Return a mapping of tokens, written as in Hugging Face files (``Ġthe``), to ids.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -254,7 +254,7 @@ impl CoreTokenizer {
         parts.vocabulary.iter().map(name).into_py_dict(py)
     }
 
-    /// A hash of everything that decides what this tokenizer does, in hexadecimal.
+    /// A hash of everything that affects the results of this tokenizer, in hexadecimal.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)

@@ -1,4 +1,4 @@
-//! Training: `Corpus`, which counts pieces and then learns merges.
+//! Training: `Corpus` counts pieces, then learns merges.
 
 use std::collections::HashSet;
 use std::mem::take;
@@ -23,28 +23,28 @@ use crate::reading::{Interruptible, PythonReader, Reporter, lock};
 use crate::rows::{Column, PieceTable};
 use crate::tokenizer::CoreTokenizer;
 
-/// Piece counts while they are gathered, and what is learned from them.
+/// Counts the pieces of a corpus, then learns merges from the counts.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Corpus {
     dialect: bytepair::dialect::Dialect,
-    /// What is gone on from.
+    /// The tokenizer to resume from.
     resume: Option<Arc<Tokenizer>>,
-    /// Whether its ids stay.
+    /// Whether the tokens of that tokenizer keep their ids.
     keeps_ids: bool,
-    /// What gets the last ids, if it has none.
+    /// Special tokens. Those without an id get the last ids.
     special_tokens: Vec<String>,
-    /// What is counted in the texts: special tokens, and added ones.
+    /// The tokens that are counted in the texts: special tokens and added tokens.
     boundaries: Vec<String>,
     n_threads: usize,
     counter: Mutex<Option<CorpusCounter>>,
-    /// Pieces that were counted elsewhere; in the end, all of them.
+    /// Pieces that were counted elsewhere; after `finish`, all pieces.
     counts: Mutex<PieceCounts>,
     n_bytes_read: Arc<AtomicU64>,
 }
 
-/// The most bytes and characters of a token, and whether it holds whole characters only.
+/// The largest numbers of bytes and characters of a token, and whether tokens have whole characters only.
 #[derive(FromPyObject)]
-struct GivenLimits(Option<u32>, Option<u32>, bool);
+struct LimitsArgument(Option<u32>, Option<u32>, bool);
 
 #[pymethods]
 impl Corpus {
@@ -85,15 +85,15 @@ impl Corpus {
         })
     }
 
-    /// The bytes that were read from files so far.
+    /// The number of bytes read from files so far.
     #[getter]
     fn n_bytes_read(&self) -> u64 {
         self.n_bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Keep what counting and learning need within so many bytes, the rest in a folder.
+    /// Limit the memory of counting and learning to ``limit`` bytes; the rest goes to files in ``folder``.
     ///
-    /// ``reads_blocks`` says that the caller holds blocks of documents meanwhile.
+    /// ``reads_blocks`` says whether the caller holds blocks of documents meanwhile, which then count too.
     #[pyo3(signature = (limit, folder, *, reads_blocks=false))]
     fn set_memory_limit(
         &self,
@@ -110,7 +110,7 @@ impl Corpus {
         })
     }
 
-    /// Let every piece of what follows count so many times.
+    /// Count every piece of the following sources ``multiplier`` times.
     fn set_weight(&self, py: Python<'_>, multiplier: u64) -> PyResult<()> {
         self.counting(py, |counter| counter.set_weight(multiplier)).or_raise()
     }
@@ -130,13 +130,13 @@ impl Corpus {
         result.map_err(|error| in_file(&path, &error))
     }
 
-    /// Count the rows of a column of texts, each whole: a separator is text there.
+    /// Count the rows of a column of texts. A separator in a row is ordinary text.
     fn add_rows(&self, py: Python<'_>, column: Column<'_>) -> PyResult<()> {
         let rows = column.rows()?;
         self.counting(py, |counter| counter.count_documents(&rows)).or_raise()
     }
 
-    /// Count one text; ``read`` gives at most so many of its next bytes.
+    /// Count one text; ``read(n)`` returns at most ``n`` of its next bytes.
     fn add_stream(&self, py: Python<'_>, read: Py<PyAny>) -> PyResult<()> {
         let reader = PythonReader(read);
         self.counting(py, |counter| counter.count_reader(reader, |_| Ok(()))).or_raise()
@@ -152,9 +152,9 @@ impl Corpus {
         py.detach(add).or_raise()
     }
 
-    /// End the counting, and leave what was counted in files, for `CountSums`.
+    /// End the counting, and write the counts to files for ``CountSums``.
     ///
-    /// Gives their names, and how often each special token was found.
+    /// Return the paths of the files, and how often each special token occurred.
     fn finish_runs<'py>(
         &self,
         py: Python<'py>,
@@ -182,9 +182,9 @@ impl Corpus {
         added.or_raise()
     }
 
-    /// End the counting, leave out rare pieces, and tell what was counted.
+    /// End the counting, drop rare pieces, and return a report.
     ///
-    /// ``is_thinned`` says that rare pieces are left out already of what was added as a table.
+    /// ``is_thinned`` says whether rare pieces were already dropped from an added table.
     #[pyo3(signature = (min_piece_count, *, is_thinned=false))]
     fn finish<'py>(
         &self,
@@ -206,10 +206,11 @@ impl Corpus {
         Ok(report)
     }
 
-    /// After ``finish``: the pieces and how often each occurs, in the order of their first occurrence or, where that is
-    /// not known, of their bytes; ``None`` where all of them are more than so many bytes.
+    /// Return the pieces and their counts after ``finish``, or ``None`` if the pieces have more than ``most`` bytes.
+    ///
+    /// They are sorted by first occurrence or, if it is not known, by their bytes.
     fn pieces<'py>(&self, py: Python<'py>, most: usize) -> Option<Vec<(Bound<'py, PyBytes>, i64)>> {
-        // Whoever holds them may wait for the GIL, as this does.
+        // A thread that holds the lock may wait for the GIL, as this one does.
         let counts = self.counts.lock_py_attached(py);
         let mut counts = counts.unwrap_or_else(PoisonError::into_inner);
         if counts.distinct_bytes() > most {
@@ -220,22 +221,23 @@ impl Corpus {
         Some(pieces.collect())
     }
 
-    /// After ``finish``: the bytes of all pieces, repeated ones too.
+    /// Return the number of bytes of all pieces after ``finish``, including repeated pieces.
     fn n_piece_bytes(&self, py: Python<'_>) -> i64 {
         py.detach(|| lock(&self.counts).n_bytes())
     }
 
-    /// After ``finish``: a name for the pieces and their counts.
+    /// Return a hash of the pieces and their counts after ``finish``.
     fn fingerprint(&self, py: Python<'_>) -> String {
         py.detach(|| lock(&self.counts).fingerprint())
     }
 
-    /// After ``finish``: learn merges.
+    /// Learn merges after ``finish``.
     ///
-    /// ``characters`` says which get ids: those that cover a share of the text, a fraction,
-    /// and at most so many. Gives the tokenizer, a report, and the course if it is wanted: the tokens of the
-    /// corpus before the first new merge and after each, and the count of each. ``scope`` has the first and last
-    /// code points of characters: only tokens are learned that occur in no text without one of them.
+    /// ``characters`` limits the characters that get ids: those that cover a share of the text, a fraction, and at
+    /// most a number of them. ``scope`` has the first and last code points of ranges of characters: only tokens are
+    /// learned that occur in no text without one of these characters. Return the tokenizer, a report and, with
+    /// ``with_course``, the number of tokens in the corpus before the first new merge and after each, and the count of
+    /// each new merge.
     #[pyo3(
         signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None),
         text_signature = "($self, *, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None)"
@@ -246,14 +248,14 @@ impl Corpus {
         vocab_size: Option<usize>,
         merges: Option<usize>,
         scale: i64,
-        limits: GivenLimits,
+        limits: LimitsArgument,
         with_course: bool,
         progress: Py<PyAny>,
         characters: (Option<(u64, u64)>, Option<usize>),
         scope: Option<Vec<(u32, u32)>>,
     ) -> PyResult<(CoreTokenizer, Learned, Option<Course>)> {
         let (coverage, most) = characters;
-        let GivenLimits(max_bytes, max_characters, whole_characters) = limits;
+        let LimitsArgument(max_bytes, max_characters, whole_characters) = limits;
         let mut options =
             self.dialect.train_options(target(vocab_size, merges)?, self.new_special_tokens());
         options.min_count = options.min_count.saturating_mul(scale);
@@ -273,11 +275,11 @@ impl Corpus {
     }
 }
 
-/// The scope of these code points; surrogates are none.
+/// The scope of these ranges of code points. A range must begin and end with a character, not a surrogate.
 fn read_scope(ranges: &[(u32, u32)]) -> PyResult<Arc<Scope>> {
     let read = |&(first, last): &(u32, u32)| Some(char::from_u32(first)?..=char::from_u32(last)?);
     let ranges: Option<Vec<_>> = ranges.iter().map(read).collect();
-    let problem = "a range begins or ends with no character";
+    let problem = "a range must begin and end with a character";
     let ranges = ranges.ok_or_else(|| Error::option("scope", problem));
     let scope = ranges.and_then(Scope::new);
     scope.map(Arc::new).or_raise()
@@ -289,29 +291,29 @@ fn without_repeats(names: &[String]) -> Vec<String> {
     names.iter().filter(|name| known.insert(*name)).cloned().collect()
 }
 
-/// Length of the corpus in tokens, before the first new merge and after each; how often each pair occurred.
+/// The length of the corpus in tokens before the first new merge and after each, and how often each new pair occurred.
 type Course = (Vec<i64>, Vec<i64>);
 
 fn is_name(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::Unknown | TokenKind::Added)
 }
 
-/// What is known after merging: a dict.
+/// The report of `train`: a dict.
 #[derive(IntoPyObject)]
 struct Learned {
     tokens: Option<i64>,
     merges: usize,
     new_merges: usize,
-    /// Unknown and special tokens.
+    /// The number of unknown and special tokens.
     n_names: usize,
-    /// Characters without ids, how often they occur, and how often all do.
+    /// The number of characters without ids, how often they occur, and how often all characters do.
     left_out: Option<(usize, i64, i64)>,
     interrupted: bool,
     best_count_at_stop: Option<i64>,
 }
 
 impl Corpus {
-    /// Works with the counter; once counting has ended, nothing is done.
+    /// Calls `work` with the counter, unless the counting has ended.
     fn counting(
         &self,
         py: Python<'_>,
@@ -320,7 +322,7 @@ impl Corpus {
         py.detach(|| lock(&self.counter).as_mut().map_or(Ok(()), work))
     }
 
-    /// Those that are no added tokens of the tokenizer to go on from, where they may have the id of any token.
+    /// The special tokens that need new ids: those that are not added tokens of the tokenizer to resume from.
     fn new_special_tokens(&self) -> Vec<String> {
         let added = self.resume.as_ref().map(|earlier| earlier.parts().added.as_slice());
         let known: HashSet<_> =
@@ -329,7 +331,7 @@ impl Corpus {
         self.special_tokens.iter().filter(is_new).cloned().collect()
     }
 
-    /// How often each special token stood in the texts.
+    /// How often each special token occurred in the texts.
     fn special_found<'py>(
         &self,
         py: Python<'py>,
@@ -338,14 +340,14 @@ impl Corpus {
         self.boundaries.iter().zip(&corpus.n_special).into_py_dict(py)
     }
 
-    /// Brings all counts together in `counts`; also gives the characters of the corpus, and what was dropped.
+    /// Collects all counts in `counts`. Also returns the number of characters of the corpus, and what was dropped.
     fn add_up(
         &self,
         min_piece_count: i64,
         is_thinned: bool,
     ) -> bytepair::Result<(bytepair::count::CorpusReport, i64, Dropped)> {
         let added = take(&mut *lock(&self.counts));
-        // What is added may turn a rare piece into a common one.
+        // Added counts may turn a rare piece into a common one.
         let least = if added.is_empty() { min_piece_count } else { 1 };
         let (mut counts, mut dropped, mut corpus) = match lock(&self.counter).take() {
             Some(counter) => counter.finish_common(least, self.dialect.ties == Ties::FirstSeen)?,
@@ -362,7 +364,7 @@ impl Corpus {
             corpus.n_added = corpus.n_added.saturating_add(n_whole);
         }
         if min_piece_count > 1 || is_thinned {
-            // Tokens are those of the pieces that stay, and so are the characters that they are compared with.
+            // Only the tokens of the remaining pieces are counted, so only their characters are compared with them.
             n_characters = counts.n_characters();
         }
         *lock(&self.counts) = counts;
@@ -409,7 +411,7 @@ impl Corpus {
     }
 }
 
-/// Adds counts to others; takes no second copy of them where there are no others.
+/// Adds counts to others. If there are no others, the counts are moved, not copied.
 fn add_counts(counts: &mut PieceCounts, added: PieceCounts) -> bytepair::Result<()> {
     if counts.is_empty() {
         *counts = added;
@@ -418,7 +420,7 @@ fn add_counts(counts: &mut PieceCounts, added: PieceCounts) -> bytepair::Result<
     counts.merge(&added)
 }
 
-/// Divides the counts of the new merges, and gives them as they were.
+/// Divides the counts of the new merges by `scale`, and returns them as they were before.
 fn unscale(trained: &mut Trained, scale: i64) -> Vec<i64> {
     let n_new = trained.tokens_after.len();
     let mut counts = trained.vocabulary.merge_counts().to_vec();
@@ -431,14 +433,14 @@ fn unscale(trained: &mut Trained, scale: i64) -> Vec<i64> {
     new_counts
 }
 
-/// Whether what was raised is Ctrl-C, or a progress function's word for it.
+/// Whether Python raised `KeyboardInterrupt`, for Ctrl-C or in a progress function.
 fn is_interrupt(error: &Error) -> bool {
     let is_interrupt =
         |raised: PyErr| Python::attach(|py| raised.is_instance_of::<PyKeyboardInterrupt>(py));
     raised_meanwhile(error.kind()).is_some_and(is_interrupt)
 }
 
-/// The count of a piece; one that is no `i64` is the error of the core.
+/// Converts the count of a piece. The error for a whole number that is not an `i64` is that of the core.
 fn counted(piece: &Text, count: &Bound<'_, PyAny>) -> PyResult<i64> {
     if !count.is_instance_of::<PyBool>()
         && let Ok(count) = count.extract()

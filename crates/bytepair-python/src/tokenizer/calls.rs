@@ -1,8 +1,8 @@
-//! Texts from Python to calls of the core that encode.
+//! Calls of the core that encode texts from Python.
 //!
-//! Arguments become texts and [`EncodeOptions`], the GIL is released where that pays, and an error says which
-//! text of a batch it is about. Rows of a column are encoded to arrays, with a mark before or after each. What becomes of
-//! other ids is left to `tokenizer` and `output`. Bytes of texts are not copied.
+//! Arguments become texts, whose bytes are not copied, and [`EncodeOptions`]. The GIL is released if this pays off, and an
+//! error names the text of a batch. Rows of a column are encoded to arrays, with a mark before or after each. `tokenizer`
+//! and `output` convert all other ids.
 
 use std::borrow::Cow;
 
@@ -15,31 +15,33 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 
 use super::CoreTokenizer;
-use crate::convert::{Added, Given, SpecialNames, Text, each_of, meant, n_threads, number};
+use crate::convert::{
+    Added, BorrowedText, SpecialNames, Text, each_of, n_threads, number, value_of,
+};
 use crate::error::{OrRaise, raise};
 use crate::output::{Lists, Width};
 use crate::output::{into_array, recycled, recycled_for};
 use crate::rows::Column;
 use crate::template::Lengths;
 
-/// Texts longer than this are encoded without the GIL, in bytes.
+/// Texts of more bytes than this are encoded without the GIL.
 pub(crate) const GIL_LEN: usize = 2048;
 
 /// The options of all methods.
 const SPECIAL: [&str; 3] = ["allowed_special", "disallowed_special", "added_tokens"];
 
-/// Whether spans are counted in bytes.
+/// The values of `unit`, and whether spans are in bytes.
 const UNITS: [(&str, bool); 2] = [("characters", false), ("bytes", true)];
 
 const WIDTHS: [(&str, Width); 2] = [("uint16", Width::Bits16), ("uint32", Width::Bits32)];
 
-/// Memory that was used before is taken where it has room for an id for so many bytes.
+/// The approximate number of bytes of text per id, for reserving memory.
 const BYTES_PER_ID: usize = 4;
 
 /// The keywords of a call.
 pub(crate) type Keywords<'a, 'py> = &'a Bound<'py, PyDict>;
 
-/// What the keywords of a call that encodes say.
+/// The options of a call that encodes.
 #[derive(Default)]
 pub(crate) struct Options<'a> {
     allowed_special: SpecialNames,
@@ -50,7 +52,7 @@ pub(crate) struct Options<'a> {
     fit_length: Option<bool>,
     dropout: Option<f64>,
     seed: Option<u64>,
-    /// As it was given; `None` stands for all processors.
+    /// The value of the keyword; Python's `None` stands for all processors.
     threads: Option<Bound<'a, PyAny>>,
     pub(crate) width: Width,
     lengths: Option<&'a Lengths>,
@@ -82,21 +84,21 @@ impl<'a> Options<'a> {
             "disallowed_special" => self.disallowed_special = value.extract()?,
             "added_tokens" => self.added_tokens = value.extract::<Added>()?.0,
             "add_special_tokens" => self.add_special_tokens = value.extract()?,
-            "unit" => self.in_bytes = meant(name, value.extract()?, &UNITS)?,
+            "unit" => self.in_bytes = value_of(name, value.extract()?, &UNITS)?,
             "fit_length" => self.fit_length = value.extract()?,
             "dropout" if !value.is_none() => self.dropout = Some(probability(&value)?),
             "seed" if !value.is_none() => self.seed = Some(number("seed", &value)?),
             "threads" => self.threads = Some(value),
-            "dtype" => self.width = meant(name, value.extract()?, &WIDTHS)?,
+            "dtype" => self.width = value_of(name, value.extract()?, &WIDTHS)?,
             _ => {}
         }
         Ok(())
     }
 
-    /// Dropout without a seed takes one from the system, which two processes of one fork do not share.
+    /// Draws the seed of dropout, if there is none, from the operating system. So forked processes draw different ones.
     fn draw_seed(&mut self, py: Python<'_>) -> PyResult<()> {
         if self.dropout.is_none() && self.seed.is_some() {
-            let message = "seed decides what dropout leaves out; give dropout too".to_owned();
+            let message = "seed has no effect without dropout; pass dropout too".to_owned();
             return Err(raise("TokenizerError", message));
         }
         if self.dropout.is_some() && self.seed.is_none() {
@@ -106,7 +108,7 @@ impl<'a> Options<'a> {
         Ok(())
     }
 
-    /// These options with truncation and padding of the call in place of the tokenizer's.
+    /// These options, with the truncation and padding of the call instead of the tokenizer's.
     pub(crate) fn within(self, lengths: &'a Lengths) -> Self {
         Self { lengths: Some(lengths), fit_length: Some(true), ..self }
     }
@@ -125,7 +127,7 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// The number of threads for one text: one, unless others were asked for.
+    /// The number of threads for one text: one by default.
     pub(crate) fn n_threads(&self) -> PyResult<usize> {
         self.threads.as_ref().map_or(Ok(1), |wanted| n_threads(Some(wanted)))
     }
@@ -133,12 +135,12 @@ impl<'a> Options<'a> {
     /// The number of threads for texts of these lengths, in bytes.
     pub(crate) fn n_threads_for(&self, lens: impl Iterator<Item = usize>) -> PyResult<usize> {
         let wanted = self.threads.as_ref().filter(|wanted| !wanted.is_none());
-        // Asking how many processors there are takes longer than a short text.
+        // Asking for the number of processors takes longer than encoding a short text.
         if wanted.is_none() && fits_one_thread(lens) { Ok(1) } else { n_threads(wanted) }
     }
 }
 
-/// The probability `dropout`, which a boolean is not. Whether it is from 0 to 1 the core says.
+/// The probability `dropout`. A boolean is an error; the core checks the range.
 fn probability(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     if value.is_instance_of::<PyBool>() {
         let message = format!("dropout must be a number, not {}", value.repr()?);
@@ -157,7 +159,7 @@ fn unknown(method: &str, keywords: &Bound<'_, PyDict>, names: &[&str]) -> PyErr 
     refused.err().unwrap_or_else(|| PyTypeError::new_err("unexpected keyword"))
 }
 
-/// An error of a type, with the name of the argument, as `PyO3` writes it.
+/// A type error with the name of the argument, as `PyO3` writes it; any other error as it is.
 fn of_argument(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     if !error.get_type(py).is(py.get_type::<PyTypeError>()) {
         return error;
@@ -166,7 +168,7 @@ fn of_argument(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
 }
 
 impl CoreTokenizer {
-    /// Texts, or pairs of them, with all that is known of each id.
+    /// Encodes texts, or pairs of them, with everything that is known about each id.
     pub(crate) fn full(
         &self,
         py: Python<'_>,
@@ -190,11 +192,11 @@ impl CoreTokenizer {
         encodings.or_raise()
     }
 
-    /// What `take` makes of the ids of a text. Those of a short one lie in memory that is used again.
+    /// Encodes a text, and calls `take` with its ids. The ids of a short text are in memory that is reused.
     pub(crate) fn with_ids<R>(
         &self,
         py: Python<'_>,
-        text: Given<'_>,
+        text: BorrowedText<'_>,
         options: EncodeOptions<'_>,
         n_threads: usize,
         take: impl FnOnce(Cow<'_, [TokenId]>) -> PyResult<R>,
@@ -211,7 +213,7 @@ impl CoreTokenizer {
         take(Cow::Owned(ids.or_raise()?))
     }
 
-    /// The ids of a batch as a list for each text. With several threads they are made while others encode.
+    /// Encodes a batch to a list for each text. With several threads, lists are made while other threads encode.
     pub(crate) fn lists(
         &self,
         py: Python<'_>,
@@ -228,7 +230,7 @@ impl CoreTokenizer {
     }
 }
 
-/// What `encode` makes of the texts of a batch on so many threads, without the GIL.
+/// Calls `encode` with the texts of a batch and a number of threads, without the GIL.
 pub(crate) fn batch_by<T: Send>(
     py: Python<'_>,
     texts: &Bound<'_, PyAny>,
@@ -241,7 +243,7 @@ pub(crate) fn batch_by<T: Send>(
     encoded.or_raise()
 }
 
-/// About how many ids texts have.
+/// The approximate number of ids of texts.
 pub(crate) fn n_expected(texts: &[&[u8]]) -> usize {
     texts.iter().map(|text| text.len()).sum::<usize>() / BYTES_PER_ID
 }
@@ -264,14 +266,14 @@ pub(crate) fn slices(words: &[Text]) -> Vec<&[u8]> {
     words.iter().map(Text::bytes).collect()
 }
 
-/// Ids of 2 or of 4 bytes, and where those of each row end.
+/// Ids of 2 or 4 bytes, and where the ids of each row end.
 type IdArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
-/// Encode the rows of a column of texts, special tokens being plain text.
+/// Encode the rows of a column of texts, with special tokens as plain text.
 ///
-/// With ``added_tokens="text"`` all added tokens are.
-/// ``before`` or ``behind`` is an id that marks each row that has ids. Gives the ids of
-/// all rows, and where those of each row end.
+/// With ``added_tokens="text"``, all added tokens are plain text. ``before`` and ``behind`` are ids
+/// that mark the beginning and the end of each row that has ids. Return the ids of all rows, and
+/// where the ids of each row end.
 #[pyfunction]
 #[pyo3(signature = (tokenizer, column, *, before=None, behind=None, width=4, added_tokens=Added::FIND, threads=None), text_signature = "(tokenizer, column, *, before=None, behind=None, width=4, added_tokens='find', threads=None)")]
 pub(crate) fn encode_rows<'py>(
@@ -294,7 +296,7 @@ pub(crate) fn encode_rows<'py>(
     }
 }
 
-/// The arrays of what `encode` lays out, without the GIL.
+/// The arrays that `encode` lays out without the GIL.
 fn laid_out<N: Number + Element>(
     py: Python<'_>,
     marks: Marks,

@@ -1,5 +1,5 @@
-//! Tokenizers that are made from another: other lengths and templates, more added tokens, fewer merges, other
-//! vocabularies. Also what removing a token needs to know.
+//! Tokenizers made from another tokenizer: other lengths and templates, more added tokens, fewer merges, other
+//! vocabularies. Also why a token cannot be removed, and which tokens are removed with it.
 //!
 //! Functions return plain values, from which `bytepair.Tokenizer` and `bytepair.surgery` make their results.
 
@@ -14,25 +14,25 @@ use bytepair::vocabulary::TokenId;
 use pyo3::prelude::*;
 
 use super::CoreTokenizer;
-use crate::convert::{self, extract, meant, number};
+use crate::convert::{self, extract, number, value_of};
 use crate::error::OrRaise;
 use crate::reading::lock;
 use crate::rows::PieceTable;
 use crate::template::{Lengths, WrittenPiece, read_pieces};
 
-/// What became of a string: the outcome, its id, its parts before, and the helpers.
+/// The report for a string: the outcome, its id, the ids that it was encoded to before, and the helpers.
 type Report = (&'static str, Option<TokenId>, Vec<TokenId>, Vec<TokenId>);
 
-/// The id and the content of an added token; whether it is special, normalized, strips left and right, and is a word.
+/// The id and the content of an added token, and its properties: `special`, `normalized`, `lstrip`, `rstrip`, `single_word`.
 type AddedRow = (TokenId, String, [bool; 5]);
 
-/// A tokenizer, and the new ids by the old ones (-1: removed).
+/// A tokenizer, and the new ids by old id (-1 if removed).
 type Renumbered = (CoreTokenizer, Vec<i64>);
 
 /// A token, the two tokens that made it, and the two that make it now.
 type Way = [TokenId; 5];
 
-/// Return a tokenizer with other special tokens around one text and two, another truncation or another padding.
+/// Return a tokenizer with other templates for one text and two, another truncation or another padding.
 #[pyfunction]
 #[pyo3(signature = (tokenizer, *, template=None, truncation=None, padding=None))]
 pub(crate) fn with_lengths(
@@ -50,7 +50,7 @@ pub(crate) fn with_lengths(
     ))
 }
 
-/// Return a tokenizer with fewer merges: so many, or those of a vocabulary of a size.
+/// Return a tokenizer with fewer merges: with ``merges``, or with as many as ``vocab_size`` allows.
 #[pyfunction]
 pub(crate) fn shorten(
     tokenizer: &CoreTokenizer,
@@ -61,7 +61,7 @@ pub(crate) fn shorten(
     CoreTokenizer::made(tokenizer.0.truncated(target))
 }
 
-/// Return a tokenizer with more special tokens, each of which may name its id.
+/// Return a tokenizer with more special tokens, each with its id or ``None``.
 #[pyfunction]
 pub(crate) fn with_special_tokens(
     tokenizer: &CoreTokenizer,
@@ -76,8 +76,8 @@ pub(crate) fn with_special_tokens(
     CoreTokenizer::made(tokenizer.0.with_special_tokens(&tokens))
 }
 
-/// Return a tokenizer with more added tokens, each with whether it is special, normalized, strips left and right, and is
-/// a word.
+/// Return a tokenizer with more added tokens, each with its properties: ``special``, ``normalized``, ``lstrip``,
+/// ``rstrip`` and ``single_word``.
 #[pyfunction]
 pub(crate) fn with_added_tokens(
     tokenizer: &CoreTokenizer,
@@ -88,7 +88,7 @@ pub(crate) fn with_added_tokens(
     CoreTokenizer::made(changed.map(|(changed, _)| changed))
 }
 
-/// Return a tokenizer with added tokens that have ids of their own, as other files name them.
+/// Return a tokenizer with added tokens at the ids that files such as ``added_tokens.json`` set.
 #[pyfunction]
 pub(crate) fn with_tokens_at(
     tokenizer: &CoreTokenizer,
@@ -109,8 +109,8 @@ pub(crate) fn added_tokens(tokenizer: &CoreTokenizer) -> Vec<AddedRow> {
     tokenizer.0.parts().added.iter().map(row).collect()
 }
 
-/// Return a tokenizer with tokens for strings, and for each string its outcome, its id, what it was encoded to, and the
-/// helpers that were added for it.
+/// Return a tokenizer with tokens for strings, and for each string the outcome, its id, the ids that it was encoded to
+/// before, and the helpers that were added for it.
 #[pyfunction]
 pub(crate) fn extend_with_strings(
     py: Python<'_>,
@@ -125,8 +125,8 @@ pub(crate) fn extend_with_strings(
     Ok((CoreTokenizer(Arc::new(extended.tokenizer)), reports))
 }
 
-/// Return a tokenizer with the tokens of another, and for each id of the other what became of it, as for strings;
-/// ``None`` where its token is not text.
+/// Return a tokenizer with the tokens of another, and for each id of the other a report as for strings, or ``None`` if its
+/// token is not text.
 #[pyfunction]
 pub(crate) fn merge_vocabularies(
     py: Python<'_>,
@@ -140,8 +140,8 @@ pub(crate) fn merge_vocabularies(
     Ok((CoreTokenizer(Arc::new(tokenizer)), reports))
 }
 
-/// Return a tokenizer without some tokens, the new ids by the old ones (-1: gone), the ids of all removed tokens, and
-/// those that are made another way: each with the two tokens that made it, and the two that make it now.
+/// Return a tokenizer without some tokens, the new ids by old id (-1 if removed), the ids of all removed tokens, and the
+/// tokens that are made another way, each with the two tokens that made it and the two that make it now.
 #[pyfunction]
 pub(crate) fn remove(
     py: Python<'_>,
@@ -150,8 +150,8 @@ pub(crate) fn remove(
     mode: &str,
     numbering: &str,
 ) -> PyResult<(Renumbered, Vec<TokenId>, Vec<Way>)> {
-    let mode = meant("mode", mode, &MODES)?;
-    let numbering = meant("numbering", numbering, &NUMBERINGS)?;
+    let mode = value_of("mode", mode, &MODES)?;
+    let numbering = value_of("numbering", numbering, &NUMBERINGS)?;
     let removed = py.detach(|| tokenizer.0.without(&ids, mode, numbering)).or_raise()?;
     let way = |Rerouted { before, now, .. }: &Rerouted| {
         [now.result, before.left, before.right, now.left, now.right]
@@ -160,9 +160,10 @@ pub(crate) fn remove(
     Ok((renumbered(removed.tokenizer, &removed.id_map), removed.removed, ways))
 }
 
-/// Return a tokenizer with so many tokens, or without all that occur less often than ``min_count``, the new ids by the
-/// old ones (-1: gone), and the ids of the removed tokens in the order of removal, each with how often it occurred then.
-/// With ``among``, only these are removed.
+/// Return a tokenizer with ``to`` tokens, or without those that occur less than ``min_count`` times, the new ids by old id
+/// (-1 if removed), and the ids of the removed tokens in the order of removal, each with its count at that time.
+///
+/// With ``among``, only these tokens are removed.
 #[pyfunction]
 pub(crate) fn prune(
     py: Python<'_>,
@@ -173,7 +174,7 @@ pub(crate) fn prune(
     among: Option<Vec<TokenId>>,
     numbering: &str,
 ) -> PyResult<(Renumbered, Vec<(TokenId, i64)>)> {
-    let numbering = meant("numbering", numbering, &NUMBERINGS)?;
+    let numbering = value_of("numbering", numbering, &NUMBERINGS)?;
     let among = among.map(|ids| {
         let named: HashSet<_> = ids.into_iter().collect();
         let ids = (0..).take(tokenizer.0.parts().vocabulary.len());
@@ -184,7 +185,7 @@ pub(crate) fn prune(
     Ok((renumbered(pruned.tokenizer, &pruned.id_map), pruned.removed))
 }
 
-/// Return for each id why its token must stay, or ``None``.
+/// Return, for each id, why its token must stay, or ``None`` if it is not required.
 #[pyfunction]
 pub(crate) fn why_it_stays(
     tokenizer: &CoreTokenizer,
@@ -193,7 +194,7 @@ pub(crate) fn why_it_stays(
     tokenizer.0.why_it_stays(&ids)
 }
 
-/// Return these tokens and all that are built on them, each with its parts.
+/// Return these tokens and all tokens that are built on them, each with its parts.
 #[pyfunction]
 pub(crate) fn built_on(
     py: Python<'_>,
@@ -204,7 +205,7 @@ pub(crate) fn built_on(
 }
 
 impl CoreTokenizer {
-    /// The tokenizer that the core has made.
+    /// A tokenizer that the core made, or the exception for its error.
     pub(crate) fn made(tokenizer: bytepair::Result<Tokenizer>) -> PyResult<Self> {
         tokenizer.map(|tokenizer| Self(Arc::new(tokenizer))).or_raise()
     }

@@ -1,8 +1,7 @@
-//! Text to ids: the methods of `CoreTokenizer` that encode, count, cut and split.
+//! Text to ids: the methods of `CoreTokenizer` that encode, count, truncate and split texts.
 //!
-//! Options come as keywords, which `calls` reads. `PyO3` cannot share a signature, so each method spells out what `help`
-//! shows. Only `encode` names its keywords one by one: a call of a few words would take twice as long to read a dict of
-//! them.
+//! `calls` reads the options, which are keywords. `PyO3` cannot share a signature, so each method spells out what `help`
+//! shows. Only `encode` declares each keyword: with a dict of keywords, a call with a few words would take twice as long.
 
 use std::fs::OpenOptions;
 use std::path::PathBuf;
@@ -16,7 +15,7 @@ use pyo3::types::{PyList, PyString};
 
 use super::calls::{GIL_LEN, Keywords, Options, batch_by, n_expected, one_or_two, slices};
 use super::{CoreTokenizer, escaped, spelled};
-use crate::convert::{Added, Given, SpecialNames, Text, Threads, each_of, number};
+use crate::convert::{Added, BorrowedText, SpecialNames, Text, Threads, each_of, number};
 use crate::encoding::{Encoding, WriteToken};
 use crate::error::{OrRaise, ask, in_file};
 use crate::output::{self, LEN_OF_OBJECT, Width, array, array_of, listed, recycled_for};
@@ -27,18 +26,18 @@ use crate::template::Lengths;
 /// The options of a full encoding, besides those that all methods have.
 const FULL: [&str; 5] = ["unit", "add_special_tokens", "fit_length", "dropout", "seed"];
 
-/// The options of what returns an array.
+/// The options of methods that return an array, besides those that all methods have.
 const ARRAY: [&str; 3] = ["add_special_tokens", "threads", "dtype"];
 
-/// The ids of a batch and where each text begins.
+/// The ids of a batch, and the offsets of the texts in them.
 type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 #[pymethods]
 impl CoreTokenizer {
     /// Encode a text to a list of ids.
     ///
-    /// ``threads`` is the number of threads; ``None`` uses all processors. A long text is cut for
-    /// them only where that changes no id.
+    /// ``threads`` is the number of threads; ``None`` uses all processors. A long text is
+    /// divided among them only at places where this changes no id.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -48,11 +47,11 @@ impl CoreTokenizer {
     /// Raises
     /// ------
     /// UnknownTokenError
-    ///     A unit of the text is outside the alphabet, and nothing stands for it.
+    ///     A unit of the text is outside the alphabet, and no token stands for it.
     /// SpecialTokenError
     ///     The text contains a disallowed special token.
     /// EncodingError
-    ///     The text is not UTF-8, and the dialect needs it.
+    ///     The text is not UTF-8, and the dialect requires it.
     /// PatternError
     ///     The split pattern takes too many steps on this text.
     #[pyo3(
@@ -62,7 +61,7 @@ impl CoreTokenizer {
     fn encode<'py>(
         &self,
         py: Python<'py>,
-        text: Given<'_>,
+        text: BorrowedText<'_>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         added_tokens: Added,
@@ -79,11 +78,11 @@ impl CoreTokenizer {
         self.with_ids(py, text, options, threads.0, |ids| listed(py, ids))
     }
 
-    /// Encode a text, or a pair of texts, to an :class:`Encoding` with all that is known of each id.
+    /// Encode a text, or a pair of texts, to an :class:`Encoding`.
     ///
-    /// ``fit_length`` says whether the tokenizer's truncation and padding are applied; by default
-    /// they are if ``add_special_tokens`` is. ``dropout`` is the probability with which each merge
-    /// is left out; each call draws anew, unless ``seed`` is given, which repeats what it drew.
+    /// ``fit_length`` says whether the tokenizer's truncation and padding are applied; the default is
+    /// the value of ``add_special_tokens``. ``dropout`` is the probability with which each merge is
+    /// skipped. The same ``seed`` gives the same ids; without one, each call draws anew.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -94,14 +93,14 @@ impl CoreTokenizer {
     /// Raises
     /// ------
     /// TokenizerError
-    ///     The texts cannot be truncated as the tokenizer says, or ``dropout`` is not from 0 to 1;
+    ///     The texts cannot be truncated as the tokenizer says, or ``dropout`` is not between 0 and 1;
     ///     also the errors of :meth:`encode`.
     #[pyo3(signature = (text, pair=None, **options), text_signature = "($self, text, pair=None, *, unit='characters', allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, fit_length=None, dropout=None, seed=None)")]
     fn encode_full<'py>(
         &self,
         py: Python<'py>,
-        text: Given<'_>,
-        pair: Option<Given<'_>>,
+        text: BorrowedText<'_>,
+        pair: Option<BorrowedText<'_>>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Encoding> {
         let options = Options::of("Tokenizer.encode_full", options, &FULL)?;
@@ -113,7 +112,7 @@ impl CoreTokenizer {
     /// Encode many texts, or tuples of two, as :meth:`encode_full` does.
     ///
     /// ``threads`` is the number of threads; ``None`` uses all processors. Padding without a
-    /// length fills all texts up to the longest.
+    /// length pads all texts to the longest.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
@@ -121,7 +120,7 @@ impl CoreTokenizer {
     /// >>> [encoding.ids for encoding in batch]
     /// [[256], [64, 65]]
     ///
-    /// Raises the errors of :meth:`encode_full`; the message names the text's place in the batch.
+    /// Raises the errors of :meth:`encode_full`; the message has the text's index in the batch.
     #[pyo3(signature = (texts, **options), text_signature = "($self, texts, *, unit='characters', allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, fit_length=None, dropout=None, seed=None, threads=None)")]
     fn encode_full_batch<'py>(
         &self,
@@ -146,13 +145,13 @@ impl CoreTokenizer {
     /// Raises
     /// ------
     /// TokenizerError
-    ///     ``dtype="uint16"`` does not hold all ids of the vocabulary; also the errors of
+    ///     ``dtype="uint16"`` cannot hold all ids of the vocabulary; also the errors of
     ///     :meth:`encode`.
     #[pyo3(signature = (text, **options), text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1, dtype='uint32')")]
     fn encode_to_numpy<'py>(
         &self,
         py: Python<'py>,
-        text: Given<'_>,
+        text: BorrowedText<'_>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = Options::of("Tokenizer.encode_to_numpy", options, &ARRAY)?;
@@ -163,14 +162,14 @@ impl CoreTokenizer {
     /// Encode many texts, each to a list of ids.
     ///
     /// ``threads`` is the number of threads; ``None`` uses all processors. A text that is much
-    /// longer than the others is cut for several of them.
+    /// longer than the others is divided among several threads.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
     /// >>> tokenizer.encode_batch(["low", "lower"])
     /// [[257], [257, 68, 81]]
     ///
-    /// Raises the errors of :meth:`encode`; the message names the text's place in the batch.
+    /// Raises the errors of :meth:`encode`; the message has the text's index in the batch.
     #[pyo3(signature = (texts, **options), text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=None)")]
     fn encode_batch<'py>(
         &self,
@@ -196,7 +195,7 @@ impl CoreTokenizer {
     /// Raises
     /// ------
     /// TokenizerError
-    ///     ``dtype="uint16"`` does not hold all ids of the vocabulary; also the errors of
+    ///     ``dtype="uint16"`` cannot hold all ids of the vocabulary; also the errors of
     ///     :meth:`encode_batch`.
     #[pyo3(signature = (texts, **options), text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=None, dtype='uint32')")]
     fn encode_batch_to_numpy<'py>(
@@ -212,7 +211,7 @@ impl CoreTokenizer {
         }
     }
 
-    /// Count the ids of a text without making them.
+    /// Count the ids of a text without making a list of them.
     ///
     /// The options are those of :meth:`encode`.
     ///
@@ -226,7 +225,7 @@ impl CoreTokenizer {
     fn count<'py>(
         &self,
         py: Python<'py>,
-        text: Given<'_>,
+        text: BorrowedText<'_>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<usize> {
         let options = Options::of("Tokenizer.count", options, &["add_special_tokens", "threads"])?;
@@ -245,7 +244,7 @@ impl CoreTokenizer {
     /// >>> tokenizer.count_batch(["low", "", "lower"])
     /// [1, 0, 3]
     ///
-    /// Raises the errors of :meth:`encode`; the message names the text's place in the batch.
+    /// Raises the errors of :meth:`encode`; the message has the text's index in the batch.
     #[pyo3(signature = (texts, **options), text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=None)")]
     fn count_batch<'py>(
         &self,
@@ -259,11 +258,11 @@ impl CoreTokenizer {
         batch_by(py, texts, &options, |texts, n_threads| self.0.count_batch(texts, core, n_threads))
     }
 
-    /// Cut a text so that it has at most ``max_tokens`` ids.
+    /// Truncate a text to at most ``max_tokens`` ids.
     ///
     /// The result is the text of the first ``max_tokens`` ids, up to the end of a whole character.
-    /// Where that text alone would have more ids, it is the text of fewer. The rest of the text is
-    /// not encoded.
+    /// If that text alone would have more ids, the result is the text of fewer ids. The rest of the
+    /// text is not encoded.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -275,7 +274,7 @@ impl CoreTokenizer {
     fn truncate<'py>(
         &self,
         py: Python<'py>,
-        text: Given<'_>,
+        text: BorrowedText<'_>,
         max_tokens: &Bound<'py, PyAny>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -286,11 +285,11 @@ impl CoreTokenizer {
         like(text, py, kept.or_raise()?)
     }
 
-    /// Show the tokens of a text as they are written, marks included.
+    /// Return the tokens of a text as they are written, including marks.
     ///
-    /// A unit outside the alphabet appears as itself, or as the unknown token where there is one
-    /// (for files from SentencePiece always as itself). An added token appears as it stands in the
-    /// text, with the white space that belongs to it. Bytes that are not UTF-8 appear as escapes.
+    /// A unit outside the alphabet appears as the unknown token if there is one, otherwise as itself
+    /// (with files from SentencePiece, always as itself). An added token appears as in the text, with
+    /// the white space that it strips. Bytes that are not UTF-8 appear as escapes.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -302,7 +301,7 @@ impl CoreTokenizer {
     fn tokenize<'py>(
         &self,
         py: Python<'py>,
-        text: Given<'_>,
+        text: BorrowedText<'_>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Bound<'py, PyString>>> {
         let options = Options::of("Tokenizer.tokenize", options, &["add_special_tokens"])?;
@@ -325,7 +324,11 @@ impl CoreTokenizer {
     /// ------
     /// PatternError
     ///     The split pattern takes too many steps on this text.
-    fn split<'py>(&self, py: Python<'py>, text: Given<'_>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn split<'py>(
+        &self,
+        py: Python<'py>,
+        text: BorrowedText<'_>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let pieces = py.detach(|| self.0.split(text.bytes)).or_raise()?;
         ask(pieces.len() * LEN_OF_OBJECT)?;
         pieces.iter().map(|piece| like(text, py, piece)).collect()
@@ -333,12 +336,12 @@ impl CoreTokenizer {
 }
 
 impl CoreTokenizer {
-    /// An encoding by this tokenizer, with its way to write tokens.
+    /// An encoding that shares this tokenizer to write its tokens.
     fn shared(&self, encoding: bytepair::Encoding, write: WriteToken) -> Encoding {
         Encoding::of(Some((Arc::clone(&self.0), write)), encoding)
     }
 
-    /// The encodings of texts, or of tuples of two.
+    /// Encodes texts, or tuples of two.
     fn full_batch(
         &self,
         py: Python<'_>,
@@ -357,7 +360,7 @@ impl CoreTokenizer {
         Ok(encodings.into_iter().map(|encoding| self.shared(encoding, write)).collect())
     }
 
-    /// The ids of a batch as numbers of `N`, and where each text begins.
+    /// Encodes a batch to ids of type `N`, and the offsets of the texts in them.
     fn batch_arrays<'py, N: Number + Element>(
         &self,
         py: Python<'py>,
@@ -374,7 +377,7 @@ impl CoreTokenizer {
     }
 }
 
-/// Encode texts or pairs of them as Hugging Face's library does, with the lengths of the call.
+/// Encode texts, or pairs of them, as Hugging Face's library does, with the truncation and padding of the call.
 #[pyfunction]
 #[pyo3(signature = (tokenizer, texts, lengths, **options), text_signature = "(tokenizer, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)")]
 pub(crate) fn encode_full_rows<'py>(
@@ -388,7 +391,8 @@ pub(crate) fn encode_full_rows<'py>(
     tokenizer.full_batch(py, texts, options.within(lengths), published_name)
 }
 
-/// Encode texts that are cut into words, or pairs of them, as Hugging Face's library does, with the lengths of the call.
+/// Encode texts that are lists of words, or pairs of them, as Hugging Face's library does, with the truncation and padding
+/// of the call.
 #[pyfunction]
 #[pyo3(signature = (tokenizer, texts, lengths, **options), text_signature = "(tokenizer, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)")]
 pub(crate) fn encode_word_rows<'py>(
@@ -414,10 +418,10 @@ pub(crate) fn encode_word_rows<'py>(
     Ok(encodings.into_iter().map(shared).collect())
 }
 
-/// Encode a file into a file, and return the numbers of ids and of bytes.
+/// Encode a file to a file, and return the numbers of ids and bytes.
 ///
-/// ``names`` are those of the input (``-`` for standard input), of the file to write to, which exists, and of the output
-/// in messages.
+/// ``names`` are the paths of the input (``-`` for standard input), of the existing file to write to, and of the output for
+/// messages.
 #[pyfunction]
 #[pyo3(signature = (tokenizer, names, *, is_wide, has_header, progress=None, stretch_len=None, max_uncut=None, **options), text_signature = "(tokenizer, names, *, is_wide, has_header, allowed_special, disallowed_special, added_tokens, threads, progress=None, stretch_len=None, max_uncut=None)")]
 pub(crate) fn encode_file<'py>(
@@ -448,15 +452,15 @@ pub(crate) fn encode_file<'py>(
         let n_bytes = tokenizer.0.encode_stream(reading, core, &mut ids, report)?;
         Ok((ids.finish()?, n_bytes))
     });
-    // The file that is read names itself.
+    // An error of reading the input already has its path; any other error of this kind is about the output.
     encoded.map_err(|error: bytepair::Error| match error.kind() {
         ErrorKind::Read(_) => in_file(&name, &error),
         _ => in_file(&path, &error),
     })
 }
 
-/// Bytes of a text, as `str` or `bytes` like the text.
-fn like<'py>(text: Given<'_>, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+/// Bytes as `str` or `bytes`, whichever the text is.
+fn like<'py>(text: BorrowedText<'_>, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     match text.is_str {
         true => Ok(output::text(py, &String::from_utf8_lossy(bytes))?.into_any()),
         false => Ok(output::bytes(py, bytes)?.into_any()),

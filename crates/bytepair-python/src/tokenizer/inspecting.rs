@@ -1,6 +1,6 @@
-//! What a tokenizer is made of, and what happens to a text, step by step: `Inspection` and the tokens that it lists.
+//! `Inspection`: the parts and the tokens of a tokenizer, and the steps of encoding a text.
 //!
-//! Parts of a text are tuples, whose first field says which they are.
+//! The parts of a text are tuples whose first field is their kind.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyTuple};
 
 use super::{shown, spelled};
-use crate::convert::{Added, Given, Ids, SpecialNames};
+use crate::convert::{Added, BorrowedText, Ids, SpecialNames};
 use crate::error::OrRaise;
 use crate::template::{shown_padding, shown_truncation, written_pieces};
 
@@ -59,7 +59,7 @@ impl KnownToken {
         PyBytes::new(py, self.token().bytes)
     }
 
-    /// The text of the token without marks, with ``U+FFFD`` for bytes that are no whole character.
+    /// The text of the token without marks, with ``U+FFFD`` for bytes that are not UTF-8.
     #[getter]
     fn text(&self) -> String {
         String::from_utf8_lossy(self.token().bytes).into_owned()
@@ -77,13 +77,13 @@ impl KnownToken {
         matches!(self.token().kind, TokenKind::Text(form) if form.ends())
     }
 
-    /// The token as ``Tokenizer.vocabulary`` has it: ``bytes``, or ``str`` in dialects of characters.
+    /// The token as in ``Tokenizer.vocabulary``: ``bytes``, or ``str`` in dialects of characters.
     #[getter]
     fn entry<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         shown(&self.tokenizer, py, self.token())
     }
 
-    /// How files of Hugging Face write the token, such as ``Ġthe``.
+    /// The token as Hugging Face files write it, such as ``Ġthe``.
     #[getter]
     fn written(&self) -> String {
         published_name(&self.tokenizer.parts().units, self.token())
@@ -99,7 +99,7 @@ impl KnownToken {
     }
 }
 
-/// What a tokenizer is made of, and what it does with a text; ``Tokenizer.inspect`` returns it.
+/// The parts of a tokenizer, and what it does with a text; returned by ``Tokenizer.inspect``.
 ///
 /// >>> import bytepair
 /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -108,14 +108,14 @@ impl KnownToken {
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Inspection(pub(crate) Arc<Tokenizer>);
 
-/// The place of the left part, the place of the merge among all, its priority, both parts and the result.
+/// The index of the left part, the index of the merge in the vocabulary, its priority, both parts and the result.
 type Step = (usize, usize, u32, TokenId, TokenId, TokenId);
 
 #[pymethods]
 impl Inspection {
-    /// The merges in order: left id, right id, id, and the pair's count when it was merged.
+    /// The merges in order: left id, right id, result id, and the pair's count when it was merged.
     ///
-    /// The count is ``None`` where it is not known, as in most files.
+    /// The count is ``None`` if it is not known, as for most files.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -139,13 +139,13 @@ impl Inspection {
     /// The settings of the parts, by name.
     ///
     /// - ``stages``: how each stage of the splitter is executed.
-    /// - ``template``: what is put around one text, and around two, as pieces: the number of a text or ``None``, the ids
-    ///   of special tokens, and a type.
-    /// - ``truncation`` and ``padding``: how texts are cut and filled up to a length, or ``None``.
+    /// - ``template``: the templates for one text and for two. A piece has the number of a text or ``None``, the ids of
+    ///   special tokens, and a type.
+    /// - ``truncation`` and ``padding``: how texts are truncated and padded, or ``None``.
     /// - ``is_bytes``, ``end_mark``, ``end_mark_is_suffix``, ``continuing_prefix``, ``unknown``, ``byte_fallback``,
     ///   ``drops_missing``: how a piece becomes units.
-    /// - ``ignore_merges``: whether a piece that is a token is not merged.
-    /// - ``priorities``: the ranks of the merges, if these are not their places.
+    /// - ``ignore_merges``: whether a piece that is a token becomes that token without merges.
+    /// - ``priorities``: the priorities of the merges, or ``None`` if they are their indices.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -199,19 +199,19 @@ impl Inspection {
             .collect()
     }
 
-    /// Return a text after the normalizer, which takes special tokens as plain text.
-    fn normalized(&self, text: Given<'_>) -> PyResult<String> {
+    /// Return the normalized text. Special tokens are plain text.
+    fn normalized(&self, text: BorrowedText<'_>) -> PyResult<String> {
         let normalizer = &self.0.parts().normalizer;
         let normalized = normalizer.normalize(Segment::whole(text.bytes));
         let normalized = normalized.or_raise()?;
         Ok(String::from_utf8_lossy(&normalized).into_owned())
     }
 
-    /// Return everything that happens to a text, as parts. Spans are of bytes.
+    /// Return the steps of encoding a text, as parts. Spans are in bytes.
     ///
     /// A part is ``("added", id, start, end)`` or ``("text", start, end, normalized, parts)``, whose parts are
     /// added tokens or ``("piece", start, end, text, is_whole, symbols, steps, tokens)``. A symbol has its span in
-    /// the piece, a token that in the text.
+    /// the piece, and a token its span in the text.
     #[pyo3(
         signature = (text, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND),
         text_signature = "($self, text, *, allowed_special=(), added_tokens='find')"
@@ -219,7 +219,7 @@ impl Inspection {
     fn course<'py>(
         &self,
         py: Python<'py>,
-        text: Given<'_>,
+        text: BorrowedText<'_>,
         allowed_special: SpecialNames,
         added_tokens: Added,
     ) -> PyResult<Bound<'py, PyList>> {
@@ -235,30 +235,30 @@ impl Inspection {
 
     /// Return the symbols of a piece before any merge: ids with their spans in the piece.
     ///
-    /// The id is ``None`` for a unit that nothing in the vocabulary stands for.
+    /// The id is ``None`` for a unit that no token stands for.
     fn symbols(&self, piece: &[u8]) -> PyResult<Vec<(Option<TokenId>, usize, usize)>> {
         let symbols = self.0.symbols(piece).or_raise()?;
         Ok(symbols.into_iter().map(|(id, at)| (id, at.start, at.end)).collect())
     }
 
-    /// Return the merges of a row of tokens, in order.
+    /// Return the merges of a sequence of tokens, in order.
     ///
-    /// A merge has the place of its left part, its place in :attr:`merge_log`, its priority, both parts and the result.
+    /// A merge has the index of its left part, its index in :attr:`merge_log`, its priority, both parts and the result.
     fn merge_steps(&self, py: Python<'_>, ids: Ids) -> PyResult<Vec<Step>> {
         let steps = py.detach(|| self.0.merge_steps(&ids.0)).or_raise()?;
         Ok(steps.iter().map(step).collect())
     }
 }
 
-/// What a reader sees as one character: where each ends, in bytes, and its columns on a terminal.
+/// Return the graphemes of a text: the end of each, in bytes, and its width in terminal columns.
 ///
-/// Each byte that is not UTF-8 is one of its own, without columns.
+/// Each byte that is not UTF-8 is a grapheme of its own, with no columns.
 ///
 /// >>> from bytepair import _core
 /// >>> _core.graphemes("ae\u0301中".encode())
 /// [(1, 1), (4, 1), (7, 2)]
 #[pyfunction]
-pub(crate) fn graphemes(text: Given<'_>) -> Vec<(usize, usize)> {
+pub(crate) fn graphemes(text: BorrowedText<'_>) -> Vec<(usize, usize)> {
     bytepair::graphemes(text.bytes)
 }
 

@@ -1,4 +1,4 @@
-//! Whether a token can occur in any text: questions of `bytepair.analyze` and `bytepair.surgery` that users need not ask.
+//! Whether a token can occur in any text, for `bytepair.analyze` and `bytepair.surgery`.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use super::CoreTokenizer;
 use crate::error::OrRaise;
 
-/// Look up the id of a token as Hugging Face files write it, or ``None``.
+/// Return the id of a token, as Hugging Face files write it, or ``None`` if there is none.
 ///
 /// >>> import bytepair
 /// >>> from bytepair import _core
@@ -20,8 +20,7 @@ pub(crate) fn id_of_written(tokenizer: &CoreTokenizer, token: &str) -> Option<To
     tokenizer.0.id_of_published(token)
 }
 
-/// Return a tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands for
-/// all.
+/// Return a tokenizer with a token for units that no token stands for, and its id, or ``None`` if there are no such units.
 #[pyfunction]
 pub(crate) fn with_missing(
     py: Python<'_>,
@@ -31,15 +30,16 @@ pub(crate) fn with_missing(
     Ok(found.map(|(tokenizer, id)| (CoreTokenizer(Arc::clone(tokenizer)), *id)))
 }
 
-/// Return the tokens that merging their own units does not make, and those that it makes but no neighbours leave whole.
+/// Return the tokens that merging their own units does not make, and the tokens that it makes, but that no neighbours
+/// leave whole.
 #[pyfunction]
 pub(crate) fn unreached(py: Python<'_>, tokenizer: &CoreTokenizer) -> (Vec<TokenId>, Vec<TokenId>) {
     let found = py.detach(|| tokenizer.0.unreached());
     (found.unmade, found.unplaced)
 }
 
-/// Return what the units of text tokens in a row are merged to; ``None`` if a unit is not in the vocabulary, or a token
-/// is no text.
+/// Return the ids that the units of consecutive text tokens are merged to, or ``None`` if a unit is not in the vocabulary or
+/// a token is not text.
 #[pyfunction]
 pub(crate) fn merged_units(
     tokenizer: &CoreTokenizer,
@@ -49,8 +49,8 @@ pub(crate) fn merged_units(
     units.map(|units| tokenizer.0.merged(&units.concat()).or_raise()).transpose()
 }
 
-/// Return for each text why no piece contains it, if this is proven: ``"changed"`` by the normalizer, or ``"cut"`` by
-/// the split pattern wherever it stands. ``None`` if it is not.
+/// Return, for each text, why no piece can contain it: ``"changed"`` if the normalizer always changes it, ``"cut"`` if the
+/// split pattern always cuts it, or ``None`` if neither is proven.
 #[pyfunction]
 pub(crate) fn why_in_no_piece(
     py: Python<'_>,

@@ -1,7 +1,7 @@
-//! `DecodeStream`: ids in, text out as soon as it is complete; and `TokenCounter`, of a text that grows.
+//! `DecodeStream` decodes ids as they arrive; `TokenCounter` counts the ids of a growing text.
 //!
-//! Calls on one stream from several threads come one after the other. A stream keeps the ids that it was given, four
-//! bytes each: a pickle holds them, and whoever reads it decodes them again.
+//! Calls on one stream from several threads run one after the other. A stream stores its ids, four bytes each: a pickle
+//! holds them, and unpickling decodes them again.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ use crate::convert::{Ids, Text, decode_errors, id, plain_id};
 use crate::error::OrRaise;
 use crate::reading::lock;
 
-/// Ids in, text out, never half a character.
+/// Decodes ids as they arrive, to whole characters.
 ///
 /// >>> import bytepair
 /// >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
@@ -24,8 +24,7 @@ use crate::reading::lock;
 /// >>> [stream.push(id) for id in tokenizer.encode("…")]
 /// ['', '', '…']
 ///
-/// It can be copied, which shares the tokenizer, and pickled, which stores the tokenizer and all
-/// ids so far.
+/// A copy of a stream shares the tokenizer. A pickle stores the tokenizer and all ids so far.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct DecodeStream {
     tokenizer: Py<CoreTokenizer>,
@@ -34,7 +33,7 @@ pub(crate) struct DecodeStream {
     state: Mutex<State>,
 }
 
-/// What changes with each id.
+/// The state, which changes with each id.
 #[derive(Clone)]
 struct State {
     stream: bytepair::DecodeStream,
@@ -43,7 +42,7 @@ struct State {
 }
 
 impl State {
-    /// Adds ids up to the first that no token has.
+    /// Adds ids up to the first without a token.
     fn push(&mut self, tokenizer: &Tokenizer, ids: &[TokenId]) -> bytepair::Result<String> {
         let push = |&id: &TokenId| {
             let text = self.stream.push(tokenizer, id)?;
@@ -61,7 +60,7 @@ impl State {
 
 #[pymethods]
 impl DecodeStream {
-    /// A stream that was given these ids already.
+    /// A stream that has already decoded these ids.
     #[new]
     #[pyo3(signature = (tokenizer, *, errors="replace", skip_special_tokens=false, ids=None, is_finished=false))]
     fn restored(
@@ -86,7 +85,7 @@ impl DecodeStream {
         })
     }
 
-    /// Add one id or several, and return the text that is complete by now.
+    /// Add one id or several, and return the text that they complete.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -109,7 +108,7 @@ impl DecodeStream {
         self.changed(|state| state.push(&self.tokenizer.get().0, &ids))
     }
 
-    /// Return what is left when no id follows, such as the bytes of half a character.
+    /// Return the rest of the text at its end, such as the bytes of half a character.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
@@ -125,7 +124,7 @@ impl DecodeStream {
         self.changed(State::finish)
     }
 
-    /// Return a stream that goes on from here on its own.
+    /// Return an independent stream in the same state.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -146,7 +145,7 @@ impl DecodeStream {
         self.copy(py)
     }
 
-    /// A tokenizer never changes, so that a deep copy shares it.
+    /// A tokenizer never changes, so a deep copy shares it.
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
         self.copy(py)
     }
@@ -165,7 +164,8 @@ impl DecodeStream {
 }
 
 impl DecodeStream {
-    /// Errors become Python's when the lock is given back: no thread waits for the GIL while it holds that.
+    /// Changes the state. An error becomes an exception after the lock is released, so that no thread waits for the GIL while
+    /// it holds the lock.
     fn changed(
         &self,
         change: impl FnOnce(&mut State) -> bytepair::Result<String>,
@@ -175,10 +175,10 @@ impl DecodeStream {
     }
 }
 
-/// The number of ids of a text that grows, exact after each part.
+/// Counts the ids of a growing text, exactly after each part.
 ///
-/// Each part costs the time of its own text and of the end of the text before, mostly a word. A
-/// tokenizer that can cut nowhere counts everything again.
+/// Appending a part encodes it and the end of the text before it, usually a word. A tokenizer
+/// that cannot cut texts encodes the whole text again.
 ///
 /// >>> import bytepair
 /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -209,12 +209,12 @@ impl TokenCounter {
     /// >>> counter.append("low"), counter.append("er")
     /// (1, 3)
     ///
-    /// Raises the errors of ``Tokenizer.encode``; the counter then stays as it was.
+    /// Raises the errors of ``Tokenizer.encode``; the counter is then unchanged.
     fn append(&self, py: Python<'_>, text: Text) -> PyResult<usize> {
         py.detach(|| lock(&self.0).append(text.bytes())).or_raise()
     }
 
-    /// The number of ids of everything that was appended.
+    /// The number of ids of all texts so far.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -226,7 +226,7 @@ impl TokenCounter {
         py.detach(|| lock(&self.0).total())
     }
 
-    /// Return a counter that goes on from here on its own.
+    /// Return an independent counter in the same state.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
