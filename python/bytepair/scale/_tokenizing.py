@@ -1,6 +1,6 @@
 """A corpus to a folder of shards: planned, dealt out, resumed, committed.
 
-The work is `scale.contract.write_shards`; here is what surrounds it. A run that was interrupted
+The work is `scale._writing.write_shards`; here is what surrounds it. A run that was interrupted
 is continued by the same call.
 """
 
