@@ -66,6 +66,8 @@ def definitions():
             for member in node.body:
                 if isinstance(member, ast.FunctionDef):
                     own = inspect.getattr_static(getattr(_core, node.name), member.name)
+                    if isinstance(own, staticmethod):
+                        own = own.__func__
                     yield f"{node.name}.{member.name}", member, own
 
 

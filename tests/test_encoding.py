@@ -360,7 +360,7 @@ def test_dropout_without_a_seed_draws_anew_in_each_call(tokenizer):
     assert one.ids == other.ids
     batch = tokenizer.encode_full_batch
     for encode, argument in ((tokenizer.encode_full, text), (batch, [text])):
-        with pytest.raises(bytepair.TokenizerError, match="give dropout too"):
+        with pytest.raises(bytepair.TokenizerError, match="pass dropout too"):
             encode(argument, seed=3)
 
 
