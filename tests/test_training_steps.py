@@ -91,6 +91,13 @@ def test_pairs_that_limits_rule_out_are_told_apart():
     assert [(s.chosen.count, len(s.passed_over)) for s in steps] == [(5, 0), (3, 1)]
 
 
+def test_steps_of_other_pieces_merge_pairs_that_do_not_occur():
+    """Pieces without a learned pair give a step whose pair occurs 0 times, after all others."""
+    tokenizer = bytepair.train_from_counts({"ab": 2}, merges=1, dialect="byte-stream")
+    [step] = training_steps(tokenizer, [(b"cd", 3)], ties="first_seen")
+    assert (step.chosen.count, [pair.count for pair in step.passed_over]) == (0, [3])
+
+
 def test_units_outside_the_alphabet_are_in_no_pair():
     """A rare character that gets no id parts what stands around it."""
     options = {"dialect": "sentencepiece", "merges": 1, "max_alphabet": 2}

@@ -8,7 +8,7 @@ limited.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal, TypeAlias, get_args
 
 from bytepair import Tokenizer, TokenizerError, TrainingError
@@ -61,7 +61,8 @@ class TrainingStep(Result):
     number
         The number of the step, from 1 on.
     pairs
-        All pairs before the merge; training prefers each to those after it.
+        All pairs before the merge, the most frequent first; of equally frequent pairs, the
+        chosen pair comes first, then the pairs with smaller ids.
     chosen
         The pair that was merged.
     token
@@ -146,18 +147,22 @@ def _steps(
     merges = tokenizer.inspect().merge_log[first - 1 :]
     for number, (left, right, token, _count) in enumerate(merges, first):
         counts = _count_pairs(words)
-        pairs = _preferred(counts, ties, names)
-        chosen = PairCount(left, right, counts[left, right])
-        place = pairs.index(chosen)
+        merged = (left, right)
+        preferred = _preferred(counts, ties, names)
+        before = set(takewhile(merged.__ne__, preferred))
+        order = sorted(counts, key=lambda pair: (-counts[pair], pair != merged, pair))
+        equal = [pair for pair in order if counts[pair] == counts[merged]]
         for word, _n in words:
             _merge(word, left, right, token)
         yield TrainingStep(
             number=number,
-            pairs=tuple(pairs),
-            chosen=chosen,
+            pairs=_counted(order, counts),
+            chosen=PairCount(left, right, counts[merged]),
             token=token,
-            tied=tuple(p for p in pairs[place + 1 :] if p.count == chosen.count),
-            passed_over=tuple(pairs[:place]),
+            tied=_counted(
+                [p for p in equal if p not in before and p != merged], counts
+            ),
+            passed_over=_counted([p for p in order if p in before], counts),
             ties=ties,
             pieces=tuple(Piece(tuple(word), count) for word, count in words),
             n_tokens=sum(len(word) * count for word, count in words),
@@ -210,12 +215,17 @@ def _merge(word: list[int], left: int, right: int, token: int) -> None:
 
 def _preferred(
     counts: Counter[tuple[int, int]], ties: Ties, names: Sequence[bytes]
-) -> list[PairCount]:
+) -> list[tuple[int, int]]:
     """List pairs in the order in which training prefers them."""
     pairs = list(counts)  # in the order of their first occurrence
     if ties == "smallest_ids":
         pairs.sort()
     if ties == "largest_text":
         pairs.sort(key=lambda pair: ([names[id_] for id_ in pair], pair), reverse=True)
-    pairs.sort(key=lambda pair: -counts[pair])
-    return [PairCount(*pair, counts[pair]) for pair in pairs]
+    return sorted(pairs, key=lambda pair: -counts[pair])
+
+
+def _counted(
+    pairs: Sequence[tuple[int, int]], counts: Counter[tuple[int, int]]
+) -> tuple[PairCount, ...]:
+    return tuple(PairCount(*pair, counts[pair]) for pair in pairs)
