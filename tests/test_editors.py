@@ -65,9 +65,7 @@ def definitions():
         if isinstance(node, ast.ClassDef):
             for member in node.body:
                 if isinstance(member, ast.FunctionDef):
-                    own = inspect.getattr_static(getattr(_core, node.name), member.name)
-                    if isinstance(own, staticmethod):
-                        own = own.__func__
+                    own = getattr(getattr(_core, node.name), member.name)
                     yield f"{node.name}.{member.name}", member, own
 
 

@@ -87,9 +87,7 @@ def definitions(stub: str) -> Iterator[Named]:
             for member in node.body:
                 if isinstance(member, ast.FunctionDef):
                     name = f"{node.name}.{member.name}"
-                    own = inspect.getattr_static(found, member.name, None)
-                    if isinstance(own, staticmethod):
-                        own = own.__func__
+                    own = getattr(found, member.name, None)
                     yield Named(member, name, own)
 
 
