@@ -687,7 +687,7 @@ def test_any_options_train_or_are_refused(options):
 def test_any_arguments_are_taken_or_refused(tokenizer, data):
     """No argument of any method panics or raises an error of another kind."""
     methods = "encode encode_batch count tokenize split decode decode_bytes token_to_id"
-    methods += " id_to_token with_special_tokens encode_to_numpy encode_batch_to_numpy"
+    methods += " token_bytes with_special_tokens encode_to_numpy encode_batch_to_numpy"
     method = getattr(tokenizer, data.draw(st.sampled_from(methods.split())))
     names = ["allowed_special", "disallowed_special", "threads", "errors", "nonsense"]
     keywords = st.dictionaries(st.sampled_from(names), anything, max_size=2)

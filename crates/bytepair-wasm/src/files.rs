@@ -118,7 +118,7 @@ fn not_together(files: &[File<'_>]) -> Problem {
 fn for_reader(error: &bytepair::Error) -> Problem {
     let message = error.to_string();
     for (advice, own) in
-        [("; give the split pattern", "; choose a dialect"), (", or give pattern=", "")]
+        [("; give the split pattern", "; choose a dialect"), (", or give the split pattern", "")]
     {
         if let Some((found, _)) = message.split_once(advice) {
             return Problem(format!("{found}{own}"));
