@@ -11,7 +11,7 @@ import pytest
 
 import bytepair
 from bytepair import _core, analyze, surgery
-from bytepair._elsewhere import INSTEAD
+from bytepair._elsewhere import INSTEAD, INSTEAD_IN_MODULE
 
 PACKAGE = Path(bytepair.__file__).parent
 STUB = PACKAGE / "_core.pyi"
@@ -231,6 +231,20 @@ def test_names_of_other_libraries_are_answered_with_what_to_use():
     assert len([n for n in dir(bytepair.Tokenizer) if not n.startswith("_")]) <= 38
     with pytest.raises(AttributeError, match=r"no attribute 'nonsense'$"):
         tokenizer.nonsense  # noqa: B018
+
+
+def test_names_of_other_packages_are_answered_with_what_to_use():
+    """Each such name of the package is missing, and what the answer names first is there."""
+    for name, instead in INSTEAD_IN_MODULE.items():
+        with pytest.raises(AttributeError, match=re.escape(f"use {instead}")):
+            getattr(bytepair, name)
+        first = re.match(r"(?:bytepair\.)?((?:\w+\.)*)(\w+)", instead)
+        folder, last = first[1].rstrip("."), first[2]
+        if folder in ("", "Tokenizer"):
+            assert hasattr(getattr(bytepair, folder, bytepair), last)
+        else:
+            pytest.importorskip(folder.rpartition(".")[2])
+            assert hasattr(importlib.import_module(f"bytepair.{folder}"), last)
 
 
 def test_functions_that_take_a_tokenizer_take_its_path(tmp_path):

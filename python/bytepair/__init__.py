@@ -96,7 +96,11 @@ if not _typing.TYPE_CHECKING:  # type checkers would accept every name
     def __getattr__(name):  # noqa: ANN001, ANN202 -- as above
         if name in _MODULES:
             return _import_module(f"{__name__}.{name}")
+        from ._elsewhere import INSTEAD_IN_MODULE
+
         message = f"module {__name__!r} has no attribute {name!r}"
+        if name in INSTEAD_IN_MODULE:
+            message += f"; use {INSTEAD_IN_MODULE[name]}"
         raise AttributeError(message)
 
 

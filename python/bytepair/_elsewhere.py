@@ -1,18 +1,21 @@
-"""Names for features of ``Tokenizer`` in other libraries or earlier versions, and what to use instead."""
+"""Names for features in other libraries or earlier versions, and what to use instead."""
 
 import inspect
 from collections.abc import Iterable
 from typing import NoReturn
 
-__all__ = ["NamesElsewhere", "without_elsewhere"]
+__all__ = ["INSTEAD_IN_MODULE", "NamesElsewhere", "without_elsewhere"]
 
 INSTEAD = {
     "add_special_tokens": "with_special_tokens(names), which returns a new tokenizer",
     "add_tokens": "with_added_tokens(tokens), which returns a new tokenizer",
     "all_special_tokens": "special_tokens",
     "apply_chat_template": "bytepair.chat",
+    "EncodeAsIds": "encode(text)",
+    "GetPieceSize": "n_vocab",
     "batch_decode": "decode_batch(batch)",
     "batch_encode_plus": "encode_full_batch(texts)",
+    "bos_token_id": "special_tokens",
     "convert_ids_to_tokens": "token_bytes(id), or encode_full(text).tokens",
     "convert_tokens_to_ids": "token_to_id(token)",
     "counter": "bytepair.TokenCounter(tokenizer)",
@@ -30,6 +33,7 @@ INSTEAD = {
     "encode_plus": "encode_full(text)",
     "encode_single_token": "token_to_id(token)",
     "encode_with_offsets": "encode_full(text), which has ids and offsets",
+    "eos_token_id": "special_tokens",
     "eot_token": "special_tokens",
     "explain": "inspect().settings['stages']",
     "from_directory": "from_file(folder)",
@@ -43,6 +47,7 @@ INSTEAD = {
     "max_token_value": "n_vocab",
     "merge_log": "inspect().merge_log",
     "n_words": "n_vocab",
+    "pad_token_id": "inspect().settings['padding']",
     "padding": "inspect().settings['padding']",
     "piece_to_id": "token_to_id(token)",
     "template": "inspect().settings['template']",
@@ -55,6 +60,20 @@ INSTEAD = {
     "vocab": "vocabulary, or get_vocab()",
     "vocab_size": "n_vocab",
 }
+
+"""Attributes of a tokenizer."""
+
+INSTEAD_IN_MODULE = {
+    "AutoTokenizer": "bytepair.compat.transformers.AutoTokenizer, or Tokenizer.from_file(folder)",
+    "ByteLevelBPETokenizer": "train(files, vocab_size=...)",
+    "SentencePieceProcessor": "Tokenizer.from_file(model)",
+    "encoding_for_model": "bytepair.compat.tiktoken.encoding_for_model",
+    "from_file": "Tokenizer.from_file(path)",
+    "from_pretrained": "Tokenizer.from_file(folder), or Tokenizer.from_hub(name)",
+    "get_encoding": "bytepair.compat.tiktoken.get_encoding, or Tokenizer.from_file(path, encoding=...)",
+    "load": "Tokenizer.from_file(path)",
+}
+"""Names of the package."""
 
 
 class Elsewhere:
