@@ -299,6 +299,7 @@ def write_counts(
             file,
             schema.with_metadata(metadata),
             compression="zstd",
+            use_dictionary=["count", "group"],  # pieces differ, and their places
             write_page_checksum=True,
         ) as writer,
     ):

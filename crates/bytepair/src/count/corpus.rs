@@ -54,7 +54,7 @@ impl MemoryShare {
         let beside = sorter::N_BYTES + limit / HEADS_SHARE + N_LONGEST * longest(limit) + blocks;
         let for_all = limit.checked_sub(beside)?;
         // Tables that were never written to disk stay in memory until they are merged into one.
-        let for_each = for_all.min(limit / 8 * 3) / self.n_threads;
+        let for_each = for_all.min(limit / 2) / self.n_threads;
         let budget = for_each.checked_sub(N_STRETCHES * MAX_STRETCH_LEN)?;
         (budget >= LEAST_TABLE).then_some(budget)
     }
