@@ -101,7 +101,7 @@ def test_a_part_of_published_ranks_says_that_it_is_one(shared, tmp_path, folder,
                 Tokenizer.from_file(path, **options)
             message = str(caught.value)
             assert f"holds {n_whole} of the {len(lines)} ranks of {known}" in message
-            assert "pattern=" in message
+            assert "give the split pattern" in message
 
 
 @pytest.mark.slow
