@@ -1,5 +1,6 @@
 """Merge logs: what is written, what is refused, how they go on, and what is drawn of them."""
 
+import hashlib
 import json
 from dataclasses import replace
 
@@ -190,3 +191,19 @@ def test_a_file_that_is_cut_off_or_no_log_is_refused(tmp_path, lines):
             bytepair.read_log(tmp_path / "log")
     with pytest.raises(bytepair.FileError, match="none"):
         bytepair.read_log(tmp_path / "none")
+
+
+def test_a_log_whose_sum_is_right_and_whose_fields_are_not_is_refused(tmp_path):
+    """Whoever writes a log by other means gets the line, and no error of Python's."""
+    path = tmp_path / "log"
+    bytepair.train_from_iterator(["low lower"], vocab_size=258, log=path)
+    header, *steps = path.read_bytes().splitlines(keepends=True)
+    fields = json.loads(header)
+    del fields["sha256"]
+    for number, changed in ((1, {**fields, "corpus": 3}), (2, fields)):
+        rows = [b"{}\n", *steps[1:]] if number == 2 else steps
+        line = json.dumps(changed, ensure_ascii=False).encode() + b"\n"
+        changed["sha256"] = hashlib.sha256(line + b"".join(rows)).hexdigest()
+        path.write_bytes(json.dumps(changed).encode() + b"\n" + b"".join(rows))
+        with pytest.raises(bytepair.FormatError, match=f"line {number}: its fields"):
+            bytepair.read_log(path)

@@ -53,8 +53,10 @@ def argument(name: str, value: object = None) -> str:
 @contextlib.contextmanager
 def typed_as(names: Mapping[str, str]) -> Iterator[None]:
     """Name arguments in messages as a command types them."""
+    before = dict(_TYPED)
     _TYPED.update(names)
     try:
         yield
     finally:
         _TYPED.clear()
+        _TYPED.update(before)

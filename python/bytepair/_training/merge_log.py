@@ -262,9 +262,17 @@ def read_log(path: StrPath) -> MergeLog:
         _refuse(path, 1, f"it is not a header of {FORMAT}, version {VERSION}")
     if header.pop("sha256", None) != _sum_of(lines):
         _refuse(path, 1, "the log has changed since it was written: its sha256 differs")
-    header["corpus"] = CorpusSummary(**header["corpus"])
-    steps = [_step(_object_of(path, n, line)) for n, line in enumerate(lines[1:], 2)]
-    return MergeLog(**header, steps=steps)
+    number = 1
+    try:
+        header["corpus"] = CorpusSummary(**header["corpus"])
+        log = MergeLog(**header, steps=[])
+        for number, line in enumerate(lines[1:], 2):
+            log.steps.append(_step(_object_of(path, number, line)))
+    except FormatError:
+        raise
+    except (KeyError, TypeError, ValueError):
+        _refuse(path, number, "its fields are not those of a merge log")
+    return log
 
 
 def _sum_of(lines: Sequence[bytes]) -> str:
