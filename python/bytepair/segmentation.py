@@ -199,7 +199,7 @@ class Segmenter:
         return self._separated(words, _Chance(0.0, 0), 0)
 
     def encode(self, text: str) -> list[int]:
-        """Give the numbers of the parts in the vocabulary, counted from 0.
+        """Return the numbers of the parts in the vocabulary, counted from 0.
 
         Raises
         ------

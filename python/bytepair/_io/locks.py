@@ -1,8 +1,6 @@
-"""Files and folders that are locked by the process that made them, until it ends, however that happens.
+"""Files and folders that stay locked until the process that made them ends, even if it is killed.
 
-What nobody holds any more was left by a killed process, and can be removed.
-
-Left out: locks on systems that have none of this kind, where nobody is kept away and nothing is removed.
+An unlocked one was left by a killed process, and can be removed. Systems without such locks lock and remove nothing.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """Folders for data that does not fit into memory, which are not left over when a process is killed.
 
 A folder is locked as long as its process lives. The first folder that a process makes removes those
-that nobody holds: a killed process left them. Anything of another name is not touched.
+that no process has locked: a killed process left them. Anything of another name is not touched.
 
 Left out: systems without locks, where nothing of others is removed.
 """
@@ -77,7 +77,7 @@ class TemporaryFolder:
 
 @cache
 def _remove_abandoned(parent: Path) -> None:
-    """Remove the folders that nobody holds, once in a process."""
+    """Remove the folders that no process has locked, once in a process."""
     with os.scandir(parent) as found:
         paths = [Path(entry.path) for entry in found if NAME.fullmatch(entry.name)]
     for path in paths:

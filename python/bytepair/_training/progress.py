@@ -139,7 +139,7 @@ class Telling:
         self.report(Progress("count", done, total, 0, 0, seconds, {}, left, corpus))
 
     def begin_merging(self, n_characters: float) -> None:
-        """Begin the second phase, on a corpus of so many characters."""
+        """Begin the second phase, on a corpus of this many characters."""
         self.n_characters = n_characters
         self.phase_start = time.perf_counter()
 

@@ -445,7 +445,7 @@ def _escaped(name: str) -> str:
 
 
 def _sizes(measurement: Measurement) -> dict[str | None, tuple[int, ...]]:
-    """Give the sizes of all texts and of each group."""
+    """Return the sizes of all texts and of each group."""
     names = (None, *measurement.groups)
     sums = {name: measurement.of(name) for name in names}
     return {

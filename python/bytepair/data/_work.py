@@ -270,7 +270,7 @@ def _remove_work(folder: Path) -> None:
 
 
 def _remove_unfinished(folder: Path) -> None:
-    """Remove drafts that nobody holds, attempts of tasks among them."""
+    """Remove drafts that no process has locked, including attempts of tasks."""
     for entry in [*_entries(folder), *_entries(folder / WORK)]:
         if files.is_draft(entry.name):
             remove_abandoned(Path(entry.path))

@@ -109,7 +109,7 @@ def _run_once(
 def _as_completed(
     futures: set[concurrent.futures.Future[R]], board: Sequence[int], watch: Tell | None
 ) -> Iterator[concurrent.futures.Future[R]]:
-    """Return what is done; meanwhile tell the watcher what stands on the board."""
+    """Return what is done; meanwhile report the progress on the board to the watcher."""
     seconds = None if watch is None else WATCH_SECONDS
     first = concurrent.futures.FIRST_COMPLETED
     while futures:

@@ -149,7 +149,7 @@ class AdditionReport(Result):
         return tuple(lines)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the numbers and the rows as JSON holds them."""
+        """Return the numbers and the rows for JSON."""
         return {**asdict(self), "outcomes": self.outcomes}
 
 

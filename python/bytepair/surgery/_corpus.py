@@ -50,7 +50,7 @@ def given_options(
 def learn(base: Tokenizer, options: Mapping[str, Any]) -> Tokenizer:
     """Learn from the one corpus in ``options``.
 
-    What training says of ``resume=`` is about the tokenizer: nobody gave that option here.
+    An error of training about ``resume=`` is about the tokenizer, since users of surgery do not give that option.
     """
     resumed = {**options, "resume": Earlier(base), "ties": "smallest_ids"}
     try:

@@ -248,7 +248,7 @@ def _parts_of_whole(
 def _sizes(
     surgery: Surgery[Any], rows: int | None, multiple_of: int
 ) -> tuple[int, int]:
-    """Give the numbers of old and of new rows."""
+    """Return the numbers of old and of new rows."""
     check_range(rows=rows, multiple_of=multiple_of)
     n_ids = surgery.base.n_vocab
     n_old = n_ids if rows is None else rows

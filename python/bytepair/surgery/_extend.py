@@ -111,7 +111,7 @@ class ExtensionReport(Result):
         return self.curve[-1]
 
     def saved(self, n_added: int) -> float:
-        """Give the share of the tokens of the corpus that the first additions save.
+        """Return the share of the tokens of the corpus that the first additions save.
 
         >>> report = ExtensionReport(2, 2, 258, (100, 80, 70), 400, None, ())
         >>> report.saved(1), report.saved(2)
@@ -169,7 +169,7 @@ class ExtensionReport(Result):
         return [f"fewer than the {self.asked:,} asked for: {found}"]
 
     def to_json(self) -> dict[str, Any]:
-        """Give the numbers as JSON holds them."""
+        """Return the numbers for JSON."""
         return {
             "asked": self.asked,
             "added": self.added,

@@ -38,7 +38,7 @@ ROWS_AT_ONCE = 100_000
 """The number of texts that are encoded in one call."""
 
 BYTES_AT_ONCE = 16 << 20
-"""Texts that are encoded in one call have about so many bytes at most."""
+"""About the most bytes of texts that one call encodes."""
 
 CONTINUATIONS = bytes(range(0x80, 0xC0))
 """The bytes of a character after its first."""
