@@ -14,22 +14,24 @@
 //!
 //! # Which algorithm runs
 //!
-//! The symbols alone decide in [`Encoder::merge_symbols`]. The first row that applies counts.
+//! The symbols alone decide in [`Encoder::merge_symbols`]. A piece longer than [`MAX_SCAN_LEN`] goes through [`rounds`]
+//! first, which merge all that is repeated. Then the first row that applies to what is left counts.
 //!
-//! | symbols | algorithm | time for n symbols |
+//! | tokens left | algorithm | time for n of them |
 //! |---|---|---|
 //! | up to [`MAX_SCAN_LEN`] | [`scan`]: look at the keys of all pairs, merge, look again | O(n²) |
 //! | up to one stretch | [`tree`]: a tree of minima over the keys | O(n log n) |
 //! | more, if each token has one [length](stretches::Lengths) | [`stretches`]: trees of overlapping parts | O(n) as a rule |
-//! | more, if not | [`tree`] over all symbols | O(n log n) |
+//! | more, if not | [`tree`] over all of them | O(n log n) |
 //!
-//! Nearly all pieces of text are words, and nearly all of those are in the cache: `scan` merges the others. `tree` and
-//! `stretches` are for separator lines, base64, long identifiers, and text without spaces.
+//! Nearly all pieces of text are words, and nearly all of those are in the cache: `scan` merges the others. `rounds`
+//! are for rulers and indentation, `tree` and `stretches` for base64, long identifiers, and text without spaces.
 //!
 //! # Why they agree
 //!
 //! - `scan` and `tree` do the loop above step by step. The key of a pair is its rank in the high bits and its place in
 //!   the low bits, so the lowest key is the leftmost pair of lowest rank. They differ only in how they find it.
+//! - `rounds` does the same steps as long as the next one lies to the right of the last.
 //! - `stretches` relies on a theorem: a row of tokens is the encoding of its text exactly if each adjacent pair is the
 //!   encoding of that pair's text. So overlapping parts can be joined at a token that both have at the same place.
 //!
@@ -44,6 +46,7 @@
 
 pub(super) mod dropout;
 pub(super) mod naive;
+mod rounds;
 mod scan;
 pub(super) mod stretches;
 pub(super) mod symbols;
@@ -62,10 +65,14 @@ use crate::vocabulary::TokenId;
 /// Longest piece that is merged by [`scan`], in symbols.
 pub(super) const MAX_SCAN_LEN: usize = 48;
 
+/// Pieces of this many symbols or more are not merged by [`rounds`], whose memory is kept.
+const MAX_ROUNDS_LEN: usize = 1 << 16;
+
 /// Memory of the algorithms that is reused from piece to piece.
 #[derive(Default)]
 pub(super) struct Buffers {
-    row: scan::Row,
+    scan: scan::Row,
+    rounds: rounds::Row,
     pub(super) tree: tree::Tree,
 }
 
@@ -79,20 +86,24 @@ impl Encoder {
         scratch: &mut Scratch,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let (merges, ids) = (&self.merges, &mut scratch.ids);
-        let Buffers { row, tree } = &mut scratch.buffers;
-        if ids.len() <= MAX_SCAN_LEN {
-            scan::merge(merges, row, ids);
-            out.extend_from_slice(ids);
+        let Scratch { ids: symbols, buffers: Buffers { scan, rounds, tree }, .. } = scratch;
+        let merges = &self.merges;
+        let row = match symbols.len() {
+            0..=MAX_SCAN_LEN | MAX_ROUNDS_LEN.. => &mut *symbols,
+            _ => rounds.merge(merges, symbols),
+        };
+        if row.len() <= MAX_SCAN_LEN {
+            scan::merge(merges, scan, row);
+            out.extend_from_slice(row);
             return Ok(());
         }
-        let is_long = ids.len() > stretches::SIZES.stretch;
+        let is_long = row.len() > stretches::SIZES.stretch;
         let Some(lengths) = is_long.then(|| self.lengths()).flatten() else {
-            ask(ids.len().saturating_mul(tree::BYTES_PER_SYMBOL))?;
-            return tree::merge(merges, ids, tree, out);
+            ask(row.len().saturating_mul(tree::BYTES_PER_SYMBOL))?;
+            return tree::merge(merges, row, tree, out);
         };
         let merge = |ids: &[TokenId], out: &mut Vec<TokenId>| tree::merge(merges, ids, tree, out);
-        stretches::merge(ids, stretches::SIZES, lengths, merge, out)
+        stretches::merge(symbols, stretches::SIZES, lengths, merge, out)
     }
 }
 

@@ -66,6 +66,11 @@ proptest! {
         tree::merge(&merges, &ids, &mut tree, &mut merged).unwrap();
         prop_assert_eq!(&merged, &expected);
 
+        let mut rounds = rounds::Row::default();
+        merged.clear();
+        tree::merge(&merges, rounds.merge(&merges, &ids), &mut tree, &mut merged).unwrap();
+        prop_assert_eq!(&merged, &expected);
+
         let symbols = Symbols::new(&Units::bytes(ByteIds::Value), &vocabulary);
         let lengths = Lengths::new(&vocabulary, &symbols).unwrap();
         for (stretch, overlap) in [(1, 1), (2, 1), (7, 3), (20, 4), (40, 20)] {
