@@ -161,24 +161,6 @@ impl<'b> Starts<'b> {
     }
 }
 
-impl Word {
-    /// The pieces one by one: the definition of [`PieceRow`].
-    #[cfg(test)]
-    pub(crate) fn pieces(self) -> impl Iterator<Item = Range<usize>> {
-        let mut left = self.bits;
-        std::iter::from_fn(move || {
-            if left == 0 {
-                return None;
-            }
-            let start = self.start + left.trailing_zeros() as usize;
-            left &= left - 1;
-            let end =
-                if left == 0 { self.end } else { self.start + left.trailing_zeros() as usize };
-            Some(start..end)
-        })
-    }
-}
-
 /// Pieces of a full row. Those of one more word fit after them.
 const ROW_LEN: usize = 128;
 
@@ -318,6 +300,15 @@ impl PieceRow {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    impl Word {
+        /// The pieces one by one: the definition of [`PieceRow`].
+        pub(crate) fn pieces(self) -> impl Iterator<Item = Range<usize>> {
+            let bits = (0..u64::BITS as usize).filter(move |bit| self.bits >> bit & 1 == 1);
+            let starts = bits.map(move |bit| self.start + bit);
+            starts.clone().zip(starts.skip(1).chain([self.end])).map(|(start, end)| start..end)
+        }
+    }
 
     proptest! {
         #[test]

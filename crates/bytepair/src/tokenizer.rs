@@ -59,7 +59,7 @@ use crate::parallel::Pool;
 use crate::piece::piece_key;
 use crate::segment::Segment;
 use crate::sink::{Batch, Sink};
-use crate::template::{Lengths, OffsetRules, Padding, Template, Truncation};
+use crate::template::{Lengths, Padding, Template, Truncation};
 use crate::units::{published_name, tokens_named};
 use crate::vocabulary::{Token, TokenId, TokenKind};
 use bytepair_split::Splitter;
@@ -389,12 +389,6 @@ impl Tokenizer {
         let parts = Parts { template, truncation, padding, ..self.parts.clone() };
         parts.check_lengths()?;
         Ok(self.with_parts(parts))
-    }
-
-    /// This tokenizer with other rules for the spans of tokens.
-    #[must_use]
-    pub fn with_offsets(&self, offsets: OffsetRules) -> Self {
-        self.with_parts(Parts { offsets, ..self.parts.clone() })
     }
 
     /// This tokenizer with other parts that do not affect the ids of a text; nothing is compiled.

@@ -367,23 +367,6 @@ impl Units {
         let is_start = |byte: &&u8| self.is_bytes() || **byte & 0xC0 != 0x80;
         bytes.iter().filter(is_start).count() != 1
     }
-
-    /// Whether a prefix with one unit is the same text as another unit with a suffix, as `##` is with the prefix `#`
-    /// and the suffix `#`. Then a file in which tokens are texts does not say which of the two it means.
-    pub fn marks_overlap(&self) -> bool {
-        let suffix = self.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Suffix);
-        let overlaps = |(prefix, suffix): (&String, &EndMark)| overlap(prefix, &suffix.text);
-        self.continuing_prefix.as_ref().zip(suffix).is_some_and(overlaps)
-    }
-}
-
-/// Whether the prefix with some character is the same text as some character with the suffix.
-fn overlap(prefix: &str, suffix: &str) -> bool {
-    let mut of_prefix = prefix.chars();
-    of_prefix.next();
-    let mut of_suffix = suffix.chars();
-    of_suffix.next_back();
-    of_prefix.eq(of_suffix)
 }
 
 /// How a byte token is written: `<0x41>`.
@@ -543,18 +526,12 @@ mod tests {
     }
 
     #[test]
-    fn marks_that_could_be_mistaken_are_known() {
+    fn marks_that_are_empty_or_spaces_are_refused() {
         let marks = |prefix: &str, suffix: &str| Units {
             continuing_prefix: Some(prefix.to_owned()),
             end_mark: Some(EndMark { text: suffix.to_owned(), kind: EndMarkKind::Suffix }),
             ..Units::characters()
         };
-        for (prefix, suffix) in [("#", "_"), ("##", "##"), ("ab", "bc")] {
-            assert!(marks(prefix, suffix).marks_overlap(), "{prefix} {suffix}");
-        }
-        for (prefix, suffix) in [("##", "</w>"), ("##", "_"), ("ab", "cb")] {
-            assert!(!marks(prefix, suffix).marks_overlap(), "{prefix} {suffix}");
-        }
         assert!(marks("", "_").check().is_err() && marks("#", "").check().is_err());
         let spaces = Units { unit: Unit::Byte(ByteIds::Value), ..marks("##", " ") };
         assert!(spaces.check().is_err());

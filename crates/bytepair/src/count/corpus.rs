@@ -200,13 +200,6 @@ impl CorpusCounter {
         limits.find(|&limit| share.of_table(limit).is_some()).unwrap_or(usize::MAX)
     }
 
-    /// Writes tables to disk as often as possible.
-    #[cfg(test)]
-    pub(super) fn spill_always(&mut self, folder: &Path) {
-        self.runs = Some(Mutex::new(Runs::new(folder, Order::Hash, 4000)));
-        self.workers.iter_mut().for_each(|worker| worker.table.set_budget(0));
-    }
-
     /// Counts a batch of complete texts. Consecutive batches are one source.
     ///
     /// # Errors
@@ -555,6 +548,14 @@ mod tests {
     use crate::dialect::Dialect;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+
+    impl CorpusCounter {
+        /// Writes tables to disk as often as possible.
+        pub(in crate::count) fn spill_always(&mut self, folder: &Path) {
+            self.runs = Some(Mutex::new(Runs::new(folder, Order::Hash, 4000)));
+            self.workers.iter_mut().for_each(|worker| worker.table.set_budget(0));
+        }
+    }
 
     fn counter(separator: Option<&str>) -> CorpusCounter {
         let dialect = Dialect::named("byte-stream").unwrap();

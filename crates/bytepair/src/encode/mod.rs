@@ -175,15 +175,6 @@ impl Encoder {
         self
     }
 
-    #[cfg(test)]
-    pub(crate) fn shares_merges_with(&self, other: &Self) -> bool {
-        match (&self.merges, &other.merges) {
-            (Merges::Packed(here), Merges::Packed(there)) => Arc::ptr_eq(here, there),
-            (Merges::Wide(here), Merges::Wide(there)) => Arc::ptr_eq(here, there),
-            _ => false,
-        }
-    }
-
     /// Whether a piece contains no character to replace.
     #[inline]
     pub(crate) fn is_spelled(&self, piece: &[u8]) -> bool {

@@ -9,6 +9,17 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
 
+impl Encoder {
+    /// Whether two encoders have one table of merges.
+    pub(crate) fn shares_merges_with(&self, other: &Self) -> bool {
+        match (&self.merges, &other.merges) {
+            (Merges::Packed(here), Merges::Packed(there)) => Arc::ptr_eq(here, there),
+            (Merges::Wide(here), Merges::Wide(there)) => Arc::ptr_eq(here, there),
+            _ => false,
+        }
+    }
+}
+
 /// An encoder of a few tokens that are characters or made of them, with random parts.
 fn small_encoder(
     tokens: &[(TokenKind, Vec<u8>)],

@@ -141,12 +141,6 @@ impl PieceCache {
         }
     }
 
-    /// A cache that hardly holds anything.
-    #[cfg(test)]
-    pub(crate) fn tiny() -> Self {
-        Self::with_bounds(2, 8, 512)
-    }
-
     /// Appends the ids of pending pieces that are known, and notes the others as misses. Returns whether it stopped
     /// before the end of the block. It stops after a row with a short miss: a new word of a text often recurs soon, and
     /// is then known if the caller inserts it first.

@@ -5,6 +5,13 @@ use crate::hash::hash_bytes;
 use crate::piece::Starts;
 use proptest::prelude::*;
 
+impl PieceCache {
+    /// A cache that hardly holds anything.
+    pub(crate) fn tiny() -> Self {
+        Self::with_bounds(2, 8, 512)
+    }
+}
+
 fn append(cache: &PieceCache, piece: &[u8]) -> Option<Vec<TokenId>> {
     let mut ids = vec![7];
     let is_here = cache.append(Query::new(piece, 0..piece.len())?, &mut ids);

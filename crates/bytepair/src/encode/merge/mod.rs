@@ -14,8 +14,8 @@
 //!
 //! # Which algorithm runs
 //!
-//! The symbols alone decide in [`Encoder::merge_symbols`]. A piece longer than [`MAX_SCAN_LEN`] goes through [`rounds`]
-//! first, which merge all that is repeated. Then the first row that applies to what is left counts.
+//! The symbols alone decide in [`Encoder::merge_symbols`]. Pieces longer than [`MAX_SCAN_LEN`] go through [`rounds`]
+//! first, which merge what is repeated. The first row that applies to what is left counts.
 //!
 //! | tokens left | algorithm | time for n of them |
 //! |---|---|---|
@@ -65,14 +65,14 @@ use crate::vocabulary::TokenId;
 /// Longest piece that is merged by [`scan`], in symbols.
 pub(super) const MAX_SCAN_LEN: usize = 48;
 
-/// Pieces of this many symbols or more are not merged by [`rounds`], whose memory is kept.
+/// Longest piece that is merged by [`rounds`], whose memory is kept, in symbols.
 const MAX_ROUNDS_LEN: usize = 1 << 16;
 
 /// Memory of the algorithms that is reused from piece to piece.
 #[derive(Default)]
 pub(super) struct Buffers {
     scan: scan::Row,
-    rounds: rounds::Row,
+    row: Vec<rounds::Linked>,
     pub(super) tree: tree::Tree,
 }
 
@@ -86,24 +86,28 @@ impl Encoder {
         scratch: &mut Scratch,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let Scratch { ids: symbols, buffers: Buffers { scan, rounds, tree }, .. } = scratch;
-        let merges = &self.merges;
-        let row = match symbols.len() {
-            0..=MAX_SCAN_LEN | MAX_ROUNDS_LEN.. => &mut *symbols,
-            _ => rounds.merge(merges, symbols),
-        };
-        if row.len() <= MAX_SCAN_LEN {
-            scan::merge(merges, scan, row);
-            out.extend_from_slice(row);
+        let (merges, ids) = (&self.merges, &mut scratch.ids);
+        let Buffers { scan, row, tree } = &mut scratch.buffers;
+        if (MAX_SCAN_LEN + 1..=MAX_ROUNDS_LEN).contains(&ids.len()) {
+            rounds::merge(merges, ids, row);
+            // What is longer is merged from its symbols, whose lengths are known.
+            if row.len() <= stretches::SIZES.stretch {
+                ids.clear();
+                ids.extend(row.iter().map(|token| token.id));
+            }
+        }
+        if ids.len() <= MAX_SCAN_LEN {
+            scan::merge(merges, scan, ids);
+            out.extend_from_slice(ids);
             return Ok(());
         }
-        let is_long = row.len() > stretches::SIZES.stretch;
+        let is_long = ids.len() > stretches::SIZES.stretch;
         let Some(lengths) = is_long.then(|| self.lengths()).flatten() else {
-            ask(row.len().saturating_mul(tree::BYTES_PER_SYMBOL))?;
-            return tree::merge(merges, row, tree, out);
+            ask(ids.len().saturating_mul(tree::BYTES_PER_SYMBOL))?;
+            return tree::merge(merges, ids, tree, out);
         };
         let merge = |ids: &[TokenId], out: &mut Vec<TokenId>| tree::merge(merges, ids, tree, out);
-        stretches::merge(symbols, stretches::SIZES, lengths, merge, out)
+        stretches::merge(ids, stretches::SIZES, lengths, merge, out)
     }
 }
 

@@ -19,70 +19,66 @@
 use crate::vocabulary::TokenId;
 use crate::vocabulary::merge_table::{Lookup, NO_MERGE, RankedMerge};
 
-/// A piece during merging.
-#[derive(Default)]
-pub(super) struct Row {
-    ids: Vec<TokenId>,
-    /// The merge of each id with the next one.
-    pairs: Vec<RankedMerge>,
+/// A token, and its merge with the next one.
+#[derive(Clone, Copy)]
+pub(super) struct Linked {
+    pub(super) id: TokenId,
+    merge: RankedMerge,
 }
 
-impl Row {
-    /// Merges symbols while many pairs share the lowest rank; returns what is left to merge.
-    pub(super) fn merge(&mut self, merges: &impl Lookup, symbols: &[TokenId]) -> &mut Vec<TokenId> {
-        let mut get = repeated(|pair: [TokenId; 2]| merges.get(pair[0], pair[1]));
-        self.ids.clear();
-        self.ids.extend_from_slice(symbols);
-        self.pairs.clear();
-        self.pairs.extend(symbols.windows(2).map(|pair| get([pair[0], pair[1]])));
-        self.pairs.push(NO_MERGE);
-        loop {
-            let lowest = self.pairs.iter().map(|pair| pair.rank).fold(NO_MERGE.rank, u32::min);
-            let n_lowest = self.pairs.iter().filter(|pair| pair.rank == lowest).count();
-            let is_common = lowest < NO_MERGE.rank && n_lowest >= self.ids.len() / 4;
-            if !is_common || !self.merge_lowest(merges, lowest) {
-                return &mut self.ids;
-            }
+/// Merges symbols while many pairs share the lowest rank. `row` is then what is left to merge.
+pub(super) fn merge(merges: &impl Lookup, symbols: &[TokenId], row: &mut Vec<Linked>) {
+    let mut get = repeated(|left, right| merges.get(left, right));
+    row.clear();
+    let pairs = symbols.iter().zip(symbols.iter().skip(1));
+    row.extend(pairs.map(|(&id, &next)| Linked { id, merge: get(id, next) }));
+    row.extend(symbols.last().map(|&id| Linked { id, merge: NO_MERGE }));
+    loop {
+        let lowest = row.iter().map(|token| token.merge.rank).fold(NO_MERGE.rank, u32::min);
+        let n_lowest = row.iter().filter(|token| token.merge.rank == lowest).count();
+        let is_common = lowest < NO_MERGE.rank && n_lowest >= row.len() / 4;
+        if !is_common || !merge_lowest(merges, lowest, row) {
+            return;
         }
     }
+}
 
-    /// Merges each pair of the lowest rank, from left to right; returns whether each new pair has a higher rank.
-    ///
-    /// If one has not, no more is merged. The first `n_done` ids and pairs are those behind the pass.
-    fn merge_lowest(&mut self, merges: &impl Lookup, lowest: u32) -> bool {
-        let Self { ids, pairs } = self;
-        let mut with_left = repeated(|pair: [TokenId; 2]| merges.get_large(pair[0], pair[1]));
-        let mut with_right = repeated(|pair: [TokenId; 2]| merges.get_large(pair[0], pair[1]));
-        let (mut n_done, mut place, mut goes_on) = (0, 0, true);
-        while place < ids.len() {
-            if !goes_on || pairs[place].rank > lowest {
-                (ids[n_done], pairs[n_done]) = (ids[place], pairs[place]);
-                n_done += 1;
-                place += 1;
-                continue;
+/// Merges each pair of the lowest rank, from left to right; returns whether each new pair has a higher rank.
+///
+/// If one has not, no more is merged. The first `n_done` tokens are those behind the pass.
+fn merge_lowest(merges: &impl Lookup, lowest: u32, row: &mut Vec<Linked>) -> bool {
+    let mut with_left = repeated(|left, right| merges.get_large(left, right));
+    let mut with_right = repeated(|left, right| merges.get_large(left, right));
+    let (mut n_done, mut place, mut goes_on) = (0, 0, true);
+    while place < row.len() {
+        let mut token = row[place];
+        place += 1;
+        if goes_on && token.merge.rank == lowest {
+            place += 1;
+            token.id = token.merge.result;
+            token.merge = row.get(place).map_or(NO_MERGE, |next| with_right(token.id, next.id));
+            goes_on = token.merge.rank > lowest;
+            if let Some(last) = row[..n_done].last_mut() {
+                last.merge = with_left(last.id, token.id);
+                goes_on &= last.merge.rank > lowest;
             }
-            let id = pairs[place].result;
-            place += 2;
-            ids[n_done] = id;
-            pairs[n_done] = ids.get(place).map_or(NO_MERGE, |&after| with_right([id, after]));
-            goes_on = pairs[n_done].rank > lowest;
-            if n_done > 0 {
-                pairs[n_done - 1] = with_left([ids[n_done - 1], id]);
-                goes_on &= pairs[n_done - 1].rank > lowest;
-            }
-            n_done += 1;
         }
-        ids.truncate(n_done);
-        pairs.truncate(n_done);
-        goes_on
+        row[n_done] = token;
+        n_done += 1;
     }
+    row.truncate(n_done);
+    goes_on
 }
 
 /// Looks a pair up only if it is not the last one again.
-fn repeated(get: impl Fn([TokenId; 2]) -> RankedMerge) -> impl FnMut([TokenId; 2]) -> RankedMerge {
-    let mut last = None;
-    move |pair| match last {
-        Some((known, merge)) if known == pair => merge,
-        _ => last.insert((pair, get(pair))).1,
+fn repeated(
+    get: impl Fn(TokenId, TokenId) -> RankedMerge,
+) -> impl FnMut(TokenId, TokenId) -> RankedMerge {
+    let mut last = ((0, 0), get(0, 0));
+    move |left, right| {
+        if last.0 != (left, right) {
+            last = ((left, right), get(left, right));
+        }
+        last.1
     }
 }

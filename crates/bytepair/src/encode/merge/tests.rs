@@ -66,9 +66,11 @@ proptest! {
         tree::merge(&merges, &ids, &mut tree, &mut merged).unwrap();
         prop_assert_eq!(&merged, &expected);
 
-        let mut rounds = rounds::Row::default();
+        let mut row = Vec::new();
+        rounds::merge(&merges, &ids, &mut row);
+        let left: Vec<_> = row.iter().map(|token| token.id).collect();
         merged.clear();
-        tree::merge(&merges, rounds.merge(&merges, &ids), &mut tree, &mut merged).unwrap();
+        tree::merge(&merges, &left, &mut tree, &mut merged).unwrap();
         prop_assert_eq!(&merged, &expected);
 
         let symbols = Symbols::new(&Units::bytes(ByteIds::Value), &vocabulary);
