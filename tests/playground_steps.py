@@ -12,7 +12,7 @@ from tests import slow_steps
 import bytepair
 from bytepair import reference
 from bytepair.analyze import trace, training_steps
-from bytepair.analyze._trace import Added
+from bytepair.analyze._trace.trace import Added
 from bytepair.reference import DIALECTS
 from bytepair.reference.tokenizer import cut_pieces
 

@@ -72,8 +72,8 @@ def test_modules_of_a_crate_do_not_use_each_other_in_a_circle(crate):
 def lines_of_rooms(crate):
     """Give the lines of a crate in the picture of the rooms, each as the rooms that it names."""
     page = (CRATES.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    _, _, box = page.partition("## The rooms\n")[2].partition(f"├ {crate} ─")
-    lines = re.match(r"─*┤\n((?:│.*│\n)*)", box)[1].splitlines()
+    _, box = re.split(f"[┌├] {crate} ─", page.partition("## The rooms\n")[2])
+    lines = re.match(r"─*[┐┤]\n((?:│.*│\n)*)", box)[1].splitlines()
     return [re.split(r" {3,}", line.strip("│ "))[:-1] for line in lines]
 
 
@@ -84,6 +84,50 @@ def test_rooms_use_only_rooms_on_lower_lines_of_the_picture(crate):
     above = set()
     lines = lines_of_rooms(crate)
     assert len(lines) > 5
+    for rooms in lines:
+        above |= {*rooms}
+        for room in rooms:
+            assert uses[room].isdisjoint(above - {room}), room
+
+
+PACKAGE = CRATES.parent / "python" / "bytepair"
+
+
+def room_of(path):
+    """Name the room of a module: its folder, or `cli` for the command of any folder."""
+    folder, *names = path.relative_to(PACKAGE).with_suffix("").parts
+    if names and names[-1].strip("_") == "command":
+        return "cli"
+    return "/".join([folder, *names[:1]]) if folder == "analyze" else folder
+
+
+def rooms_used(path):
+    """Name the rooms that a module imports from, at its head or in a function, its own aside."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            where = (node.module or "").split(".") if node.module else []
+            base = PACKAGE.parent
+            if node.level:
+                base = path.parents[node.level - 1]
+            for name in node.names:
+                target = base.joinpath(*where, name.name)
+                is_module = target.is_dir() or target.with_suffix(".py").exists()
+                target = target if is_module else target.parent
+                if target != PACKAGE and target.is_relative_to(PACKAGE):
+                    yield room_of(target)
+
+
+def test_rooms_of_the_package_use_only_rooms_on_lower_lines_of_the_picture():
+    """No import, not even a late one, leads up; `_tokenizer` and heads of packages pass calls on."""
+    uses = {}
+    for path in PACKAGE.rglob("*.py"):
+        if path.name not in ("__init__.py", "_tokenizer.py"):
+            uses.setdefault(room_of(path), set()).update(rooms_used(path))
+    lines = lines_of_rooms("python/bytepair")
+    drawn = {room for rooms in lines for room in rooms}
+    folders = {room for room in uses if (PACKAGE / room).is_dir()}
+    assert folders == drawn
+    above = set()
     for rooms in lines:
         above |= {*rooms}
         for room in rooms:

@@ -15,8 +15,8 @@ import pytest
 
 import bytepair
 from bytepair import Tokenizer, analyze, scale, surgery
-from bytepair._comparison.converting import convert
 from bytepair._training.options import TrainingOptions
+from bytepair.analyze._compare.converting import convert
 from bytepair.segmentation import Segmenter
 
 click = pytest.importorskip("click", reason="runs the command line")

@@ -13,8 +13,7 @@ from tests import commands
 
 import bytepair
 from bytepair import FileError, Tokenizer
-from bytepair.cli import playground
-from bytepair.views import _playground
+from bytepair.cli import playground, playground_page as _playground
 
 TEXT = "low lower lowest, سلام 👋🏽"
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import bytepair
-from bytepair._comparison import torture
+from bytepair.analyze._compare import torture
 from bytepair.compat import tiktoken as shaped
 from bytepair.compat.tiktoken import (
     Encoding,

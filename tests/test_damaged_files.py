@@ -22,7 +22,7 @@ from tests.programs import run_python
 
 import bytepair
 from bytepair import Tokenizer
-from bytepair._comparison import torture
+from bytepair.analyze._compare import torture
 
 TEXT = "the <s> é low lower 한국 1234\n"
 SPECIAL = ["<s>", "<|end|>"]

@@ -20,10 +20,10 @@ import bytepair
 from bytepair.analyze import diagnose
 from bytepair.analyze.doctor import CODES, page
 from bytepair.analyze.doctor._corpus import count
+from bytepair.analyze.doctor._draw import diagnosis_text
 from bytepair.analyze.doctor._partial import Partial
 from bytepair.analyze.doctor._subject import Subject, is_utf8
 from bytepair.analyze.doctor._texts import Texts, completions
-from bytepair.views._diagnosis import diagnosis_text
 
 PAGES = Path(__file__).parent.parent / "docs" / "findings"
 UNMERGED = {"merges": 0, "vocab_size": None}

@@ -17,7 +17,7 @@ from bytepair.analyze import (
     shannon_efficiency,
     shannon_entropy,
 )
-from bytepair.analyze._metric_table import SECTIONS
+from bytepair.analyze._stats.metric_table import SECTIONS
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "metrics.md"
 

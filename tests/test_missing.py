@@ -22,12 +22,12 @@ from bytepair.analyze import (
     trace,
     why,
 )
+from bytepair.analyze._report.draw import render
+from bytepair.analyze._show.draw import Shown
+from bytepair.analyze._show.layout import Options, cuts_html
+from bytepair.analyze._stats.draw import as_lines
 from bytepair.segmentation import Segmenter
-from bytepair.views._layout import Options, cuts_html
 from bytepair.views._runs import plain
-from bytepair.views._showing import Shown
-from bytepair.views._stats import as_lines
-from bytepair.views.report import render
 
 CORPUS = "low low low lower lower newest newest widest"
 TEXT = "low naïve löw\nwest سلام 👩‍👩‍👧 é\n"

@@ -21,8 +21,8 @@ pytest.importorskip("regex", reason="the reference splits with it")
 
 from tests import playground_steps
 
+from bytepair.cli.playground_page import PAGE, page_with
 from bytepair.reference import DIALECTS
-from bytepair.views._playground import PAGE, page_with
 
 pytestmark = pytest.mark.slow
 SIZES = {"desk": (1440, 900), "tablet": (834, 1112), "phone": (360, 740)}

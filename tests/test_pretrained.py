@@ -9,7 +9,7 @@ from tests.parity.building import build, write_file
 
 import bytepair
 from bytepair import Tokenizer
-from bytepair._comparison import torture
+from bytepair.analyze._compare import torture
 
 transformers = pytest.importorskip("transformers", reason="reads the folder")
 logging.disable(logging.WARNING)

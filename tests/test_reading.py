@@ -26,7 +26,7 @@ from tests.programs import run_python
 import bytepair
 from bytepair import FileError, FormatError, TokenizerError, TrainingError
 from bytepair._io.loading import is_tokenizer
-from bytepair.data._recognise import signature
+from bytepair._io.signatures import signature
 
 pa = pytest.importorskip("pyarrow", reason="counts need pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

@@ -18,14 +18,15 @@ from tests.programs import run_python
 import bytepair
 from bytepair import AddedToken, MissingLibraryError
 from bytepair.analyze import describe, portrait
-from bytepair.analyze._samples import samples
+from bytepair.analyze._report.samples import samples
 
 pytest.importorskip("jinja2", reason="a report needs jinja2")
 
 from tests.commands import refused, run
 
-from bytepair.views.report import _charts, _vocabulary, render
-from bytepair.views.report._charts import Axis, Series
+from bytepair.analyze._report import charts as _charts, vocabulary as _vocabulary
+from bytepair.analyze._report.charts import Axis, Series
+from bytepair.analyze._report.draw import render
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -176,8 +177,7 @@ def test_hostile_tokens_are_text(hostile):
 
 RENDER = """
 import bytepair, sys
-from bytepair.analyze import describe
-from bytepair.views.report import render
+from bytepair.analyze import describe, render
 tokenizer = bytepair.Tokenizer.from_file(sys.argv[1])
 sys.stdout.buffer.write(render(describe({"own": tokenizer})).encode())
 """

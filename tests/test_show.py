@@ -22,10 +22,10 @@ from tests.programs import run_python
 import bytepair
 from bytepair import TokenizerError, _core, analyze, surgery
 from bytepair.analyze import cut
+from bytepair.analyze._show.draw import Shown, drawn, shortened
+from bytepair.analyze._show.layout import Options, cuts_html, lines_of
 from bytepair.views._glyphs import visible, width
-from bytepair.views._layout import Options, cuts_html, lines_of
 from bytepair.views._runs import CSS, plain
-from bytepair.views._showing import Shown, drawn, shortened
 
 WORDS = ["low", " lower", " ", "  ", "\n", "\r\n", "\t", "é", "e\u0301", "ﬁ", "LOW"]
 WORDS += ["नमस्ते", "中文字", "👩‍👩‍👧", "🇮🇷", "سلام", "می‌خواهم", "ไทย", "<m>", "<|end|>"]

@@ -19,16 +19,16 @@ import bytepair
 from bytepair import Tokenizer, TokenizerError
 from bytepair.analyze import (
     METRICS,
-    _meter,
     file_sums,
     measure,
     measure_all,
     measure_texts,
     stats_of,
 )
-from bytepair.analyze._metric_table import SECTIONS
+from bytepair.analyze._stats import meter as _meter
+from bytepair.analyze._stats.draw import as_lines
+from bytepair.analyze._stats.metric_table import SECTIONS
 from bytepair.views._runs import plain
-from bytepair.views._stats import as_lines
 
 pyarrow = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

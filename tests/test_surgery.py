@@ -21,7 +21,7 @@ from tests.made_up import (
 
 import bytepair
 from bytepair import TokenizerError, _core, surgery
-from bytepair._comparison.huggingface import is_installed
+from bytepair.analyze._compare.huggingface import is_installed
 
 TEXTS = [
     *CORPUS,

@@ -10,8 +10,8 @@ from tests.test_surgery import KINDS, grown, short_texts
 
 import bytepair
 from bytepair import surgery
-from bytepair._comparison.faults import Case
-from bytepair._comparison.joining import Joined
+from bytepair.analyze._compare.faults import Case
+from bytepair.analyze._compare.joining import Joined
 
 TEXTS = [*CORPUS, "lower wider the hat's hats 12 12 été 中文 low<m>er\n\n"] * 3
 
@@ -345,7 +345,7 @@ def test_what_hugging_face_reads_otherwise_is_told(tmp_path, monkeypatch):
     theirs = pytest.importorskip("tokenizers")
     found = surgery.extend(every_kind()["gpt2"], texts=TEXTS, add=4)
     found.save(tmp_path / "new.json")
-    read = "bytepair._comparison.huggingface._read"
+    read = "bytepair.analyze._compare.huggingface._read"
 
     def verified():
         return surgery.verify_extension(found.base, tmp_path / "new.json")

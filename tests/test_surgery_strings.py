@@ -130,7 +130,7 @@ def test_the_order_of_the_strings_does_not_matter(name):
 
 def test_only_the_first_strings_without_a_token_are_listed():
     """Long ones are cut where the line ends; the rest is counted."""
-    from bytepair.views._surgery import N_SHOWN, row_lines
+    from bytepair.surgery._draw import N_SHOWN, row_lines
 
     strings = ["wx", *("ab cd " * n for n in range(1, N_SHOWN + 4))]
     base = bytepair.train_from_iterator(["ab"], merges=1, dialect="gpt2")

@@ -21,9 +21,9 @@ from tests.made_up import (
 import bytepair
 from bytepair import TokenizerError
 from bytepair.analyze import trace, why
-from bytepair.analyze._trace import Added, Piece, merged
+from bytepair.analyze._trace.draw import folded_lines, trace_lines
+from bytepair.analyze._trace.trace import Added, Piece, merged
 from bytepair.views._runs import plain
-from bytepair.views._tracing import folded_lines, trace_lines
 
 WORDS = ["low", " lower", "lo", "w", "er", "aa", "aaa", " ", "\n", "é", "e\u0301", "नम"]
 WORDS += ["ﬁ", "LOW", "中文字", "<m>", "<|end|>", "xyz", "▁", "##", "12"]

@@ -11,7 +11,7 @@ from tests import commands
 import bytepair
 from bytepair import TrainingError
 from bytepair.analyze import training_steps
-from bytepair.analyze._steps import before_merging
+from bytepair.analyze._trace.training import before_merging
 
 SENNRICH = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 DIALECTS = ["byte-stream", "sennrich", "subword-nmt", "sentencepiece"]

@@ -8,10 +8,10 @@ from hypothesis import given, strategies as st
 
 import bytepair
 from bytepair import Tokenizer
-from bytepair._comparison import torture
-from bytepair._comparison.made_texts import made_texts
-from bytepair._comparison.pairing import Pairing
-from bytepair._comparison.shrinking import shrink
+from bytepair.analyze._compare import torture
+from bytepair.analyze._compare.made_texts import made_texts
+from bytepair.analyze._compare.pairing import Pairing
+from bytepair.analyze._compare.shrinking import shrink
 
 TEXTS = [*torture.TEXTS, "low lower lowest newer newest " * 20]
 

@@ -18,8 +18,6 @@ from importlib import import_module as _import_module
 
 from . import errors
 from ._added import AddedToken
-from ._comparison.converting import convert
-from ._comparison.verifying import verify
 from ._core import (
     DecodeStream,
     Encoding,
@@ -33,6 +31,8 @@ from ._tokenizer import Tokenizer
 from ._training.calls import train, train_from_counts, train_from_iterator
 from ._training.merge_log import MergeLog, MergeStep as MergeStep, read_log
 from ._training.progress import Progress
+from .analyze._compare.converting import convert
+from .analyze._compare.verifying import verify
 from .errors import (
     EncodingError as EncodingError,
     FileError as FileError,

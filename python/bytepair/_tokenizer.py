@@ -20,7 +20,7 @@ from .errors import TokenizerError
 
 if TYPE_CHECKING:
     from .analyze import Trace
-    from .views._showing import Shown
+    from .analyze._show.draw import Shown
 
 __all__ = ["Tokenizer"]
 
@@ -533,8 +533,8 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         Raises the errors of :meth:`encode`.
         """
         from .analyze import cut
-        from .views._layout import Options
-        from .views._showing import Shown
+        from .analyze._show.draw import Shown
+        from .analyze._show.layout import Options
 
         found = cut(
             self, text, allowed_special=allowed_special, added_tokens=added_tokens

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.every_part import MODEL, base, documents
 
 import bytepair
-from bytepair._comparison import torture
+from bytepair.analyze._compare import torture
 
 FOLDER = Path(__file__).parent
 DIALECTS = "gpt2 gpt4o sennrich subword-nmt unknown-token sentencepiece".split()

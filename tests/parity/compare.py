@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from bytepair._comparison.shrinking import shrink
+from bytepair.analyze._compare.shrinking import shrink
 
 from .known import reason
 from .libraries import Library, Views

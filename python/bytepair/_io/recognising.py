@@ -145,7 +145,7 @@ def _what_it_looks_like(data: bytes) -> str:
             "not a known tokenizer format: JSON lines are a corpus; name the tokenizer "
             "before the files that it is for"
         )
-    from bytepair.data._recognise import CONTENT_LEN, signature
+    from .signatures import CONTENT_LEN, signature
 
     found = signature(data[:CONTENT_LEN])
     if found is not None:

@@ -1,7 +1,7 @@
 """A tokenizer to the files of a format, which is named or the one that a path means.
 
 The core writes bytes; what belongs together appears together. Left out: proving that the files
-hold the same tokenizer (``_comparison``).
+hold the same tokenizer (``analyze._compare``).
 """
 
 from collections.abc import Mapping

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from bytepair._expected import refuse_unknown
 from bytepair._labels import argument
 from bytepair._names import in_order, refuse_set
+from bytepair._weights import Weight, whole_multipliers
 from bytepair.errors import TrainingError
 
 from .learning import Learner
 from .options import FileOptions, TextOptions, TrainingOptions
-from .weights import Weight, whole_multipliers
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -20,6 +20,7 @@ from bytepair._names import in_order
 from bytepair._plurals import amount
 from bytepair._ranges import check_count, check_range, check_whole
 from bytepair._tokenizer import Tokenizer
+from bytepair._weights import unscaled
 from bytepair.errors import TrainingError, TrainingInterrupted
 
 from .earlier import earlier
@@ -34,7 +35,6 @@ from .merge_log import (
 )
 from .options import DialectOptions
 from .progress import Telling, reporter
-from .weights import unscaled
 
 if TYPE_CHECKING:
     from bytepair.data._counts import Counts

@@ -12,9 +12,8 @@ from typing import Any
 from bytepair._expected import expect
 from bytepair._labels import argument
 from bytepair._ranges import check_count, check_range
+from bytepair._weights import exact
 from bytepair.errors import TrainingError
-
-from .weights import exact
 
 __all__ = ["character_limits", "check_memory", "longest_within", "token_limits"]
 

@@ -13,9 +13,9 @@ from .progress import Progress
 if TYPE_CHECKING:
     from bytepair._io.files import StrPath
     from bytepair._tokenizer import Tokenizer
+    from bytepair._weights import Weight
 
     from .earlier import Earlier
-    from .weights import Weight
 
 __all__ = [
     "DialectOptions",

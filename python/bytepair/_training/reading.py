@@ -29,11 +29,11 @@ from .limits import longest_within
 if TYPE_CHECKING:
     from bytepair import _core
     from bytepair._io.files import StrPath
+    from bytepair._weights import Weight
     from bytepair.data._sources import Corpus
 
     from .learning import Learner
     from .options import FileOptions
-    from .weights import Weight
 
 __all__ = ["count_files", "read_options"]
 

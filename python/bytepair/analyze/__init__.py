@@ -1,43 +1,43 @@
-"""Numbers and rows about tokenizers and texts: pure functions that print and draw nothing.
+"""Numbers and rows about tokenizers and texts: pure functions that print nothing.
 
-``bytepair.views`` draws their results, and the commands print them. Each module is
-imported when something of it is used, so showing a text does not load what reads corpora.
+Each question has a folder: what computes the answer, ``draw`` for its looks, and ``command`` for the command line. A
+module is imported when something of it is used, so showing a text does not load what reads corpora.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bytepair._comparison.comparing import (
+    from ._compare.comparing import (
         Comparison as Comparison,
         compare as compare,
     )
-
-    from ._cuts import Cut as Cut, CutToken as CutToken, Group as Group, cut as cut
-    from ._measure import (
+    from ._report.draw import render as render
+    from ._report.portrait import Portrait as Portrait, portrait as portrait
+    from ._report.report import Report as Report, describe as describe
+    from ._show.cuts import Cut as Cut, CutToken as CutToken, Group as Group, cut as cut
+    from ._stats.measure import (
         file_sums as file_sums,
         measure as measure,
         measure_all as measure_all,
         measure_texts as measure_texts,
     )
-    from ._meter import (
+    from ._stats.meter import (
         SEGMENTERS as SEGMENTERS,
         GroupSums as GroupSums,
         Measurement as Measurement,
         Segmenter as Segmenter,
         WordTypes as WordTypes,
     )
-    from ._metric_table import METRICS as METRICS, Metric as Metric
-    from ._metrics import (
+    from ._stats.metric_table import METRICS as METRICS, Metric as Metric
+    from ._stats.metrics import (
         gini as gini,
         renyi_efficiency as renyi_efficiency,
         renyi_entropy as renyi_entropy,
         shannon_efficiency as shannon_efficiency,
         shannon_entropy as shannon_entropy,
     )
-    from ._portrait import Portrait as Portrait, portrait as portrait
-    from ._report import Report as Report, describe as describe
-    from ._stats import (
+    from ._stats.stats import (
         MissingRow as MissingRow,
         ScriptRow as ScriptRow,
         Stats as Stats,
@@ -45,9 +45,12 @@ if TYPE_CHECKING:
         stats as stats,
         stats_of as stats_of,
     )
-    from ._steps import TrainingStep as TrainingStep, training_steps as training_steps
-    from ._trace import Trace as Trace, trace as trace
-    from ._why import Reasons as Reasons, Why as Why, why as why
+    from ._trace.trace import Trace as Trace, trace as trace
+    from ._trace.training import (
+        TrainingStep as TrainingStep,
+        training_steps as training_steps,
+    )
+    from ._trace.why import Reasons as Reasons, Why as Why, why as why
     from .doctor import (
         Diagnosis as Diagnosis,
         Finding as Finding,
@@ -57,18 +60,19 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    "._comparison.comparing": "Comparison compare",
-    "_cuts": "Cut CutToken Group cut",
-    "_measure": "file_sums measure measure_all measure_texts",
-    "_meter": "SEGMENTERS GroupSums Measurement Segmenter WordTypes",
-    "_metric_table": "METRICS Metric",
-    "_metrics": "gini renyi_efficiency renyi_entropy shannon_efficiency shannon_entropy",
-    "_portrait": "Portrait portrait",
-    "_report": "Report describe",
-    "_stats": "MissingRow ScriptRow Stats StatsRow stats stats_of",
-    "_steps": "TrainingStep training_steps",
-    "_trace": "Trace trace",
-    "_why": "Reasons Why why",
+    "_compare.comparing": "Comparison compare",
+    "_report.draw": "render",
+    "_report.portrait": "Portrait portrait",
+    "_report.report": "Report describe",
+    "_show.cuts": "Cut CutToken Group cut",
+    "_stats.measure": "file_sums measure measure_all measure_texts",
+    "_stats.meter": "SEGMENTERS GroupSums Measurement Segmenter WordTypes",
+    "_stats.metric_table": "METRICS Metric",
+    "_stats.metrics": "gini renyi_efficiency renyi_entropy shannon_efficiency shannon_entropy",
+    "_stats.stats": "MissingRow ScriptRow Stats StatsRow stats stats_of",
+    "_trace.trace": "Trace trace",
+    "_trace.training": "TrainingStep training_steps",
+    "_trace.why": "Reasons Why why",
     "doctor": "Diagnosis Finding FoundToken TokenUsage diagnose",
 }
 """The modules of this package, and what is public in each."""

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import bytepair
 from bytepair import Tokenizer, TokenizerError
-from bytepair._comparison import torture
+
+from ._compare import torture
 
 __all__ = ["Likeness", "likeness"]
 

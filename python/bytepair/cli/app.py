@@ -1,7 +1,6 @@
 """The commands under one name, and what becomes of their errors."""
 
 import contextlib
-import importlib
 import os
 import sys
 from typing import Any, NoReturn
@@ -32,13 +31,9 @@ class Commands(click.Group):
         return [entry.name for entry in COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command: ``count-pieces`` is ``count_pieces`` in the module of that name."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        name = cmd_name.replace("-", "_")
-        module = importlib.import_module(f".{name}", __package__)
-        found: click.Command = getattr(module, name)
-        return found
+        """Import the command of a name."""
+        entries = [entry for entry in COMMANDS if entry.name == cmd_name]
+        return entries[0].load() if entries else None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command that is named; say what to type in place of an earlier one."""

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from bytepair import Tokenizer
-from bytepair._comparison.converting import Conversion, convert as write_converted
 from bytepair._io import saving
 from bytepair._labels import harmless
 from bytepair._plurals import amount
+from bytepair.analyze._compare.converting import Conversion, convert as write_converted
 
 from .command import Argument, Option, command
 from .options import FORMAT, LOADING_OPTIONS, TOKENIZER

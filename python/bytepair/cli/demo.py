@@ -14,8 +14,8 @@ from rich.console import Console
 import bytepair
 from bytepair import Tokenizer, TokenizerError
 from bytepair.analyze import cut
-from bytepair.views._layout import Options
-from bytepair.views._showing import drawn
+from bytepair.analyze._show.draw import drawn
+from bytepair.analyze._show.layout import Options
 from bytepair.views._terminal import has_colours, print_lines
 
 from .command import Option, command

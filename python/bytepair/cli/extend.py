@@ -176,7 +176,7 @@ def _is_met(report: "Report") -> bool:
 def _drawn(report: "Report") -> list[str]:
     """Draw the curve, or list what did not become a token."""
     from bytepair.surgery import AdditionReport
-    from bytepair.views._surgery import curve_lines, row_lines
+    from bytepair.surgery._draw import curve_lines, row_lines
 
     width = min(shutil.get_terminal_size().columns, WIDEST)
     if isinstance(report, AdditionReport):

@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -14,12 +14,7 @@ from .command import DISPLAY, Option, command
 from .options import JSON, LOADING_OPTIONS, TOKENIZER
 from .writing import longest_tokens, merge_lines, plain, quoted
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rich.text import Text
-
-__all__ = ["info", "print_folded"]
+__all__ = ["info"]
 
 SHORT = ("units", "template", "truncation", "padding", "dropout", "loses")
 """Parts that are always shown, since they can change results unexpectedly."""
@@ -63,7 +58,8 @@ def info(
         found = as_object(tokenizer)
         print(json.dumps(found if trained is None else found | trained._asdict()))
         return
-    from rich.text import Text
+    from bytepair.views._runs import Run
+    from bytepair.views._terminal import print_folded
 
     text = as_text(tokenizer, is_verbose=verbose)
     if trained is not None:
@@ -71,7 +67,7 @@ def info(
     if not verbose and sys.stdout.isatty():
         more = _row("more", ["--verbose shows the split pattern, merges and more"])
         text = f"{text}\n{more}"
-    print_folded(map(Text, text.split("\n")))
+    print_folded([Run(line)] for line in text.split("\n"))
 
 
 class Compression(NamedTuple):
@@ -103,21 +99,6 @@ def compression(tokenizer: Tokenizer, path: Path) -> Compression:
         message = f"{path}: the log does not reach the last of {len(merges):,} merges"
         raise FormatError(message)
     return Compression(own[-1].bytes_per_token, log.corpus.bytes)
-
-
-def print_folded(lines: "Iterable[Text]") -> None:
-    """Print lines, on a terminal broken between words."""
-    from rich.console import Console
-
-    from bytepair.views._terminal import folded
-
-    from .show import columns_of
-
-    console = Console(highlight=False, soft_wrap=True)
-    n_columns = columns_of(console)
-    for line in lines:
-        for part in folded(line, console, n_columns):
-            console.print(part)
 
 
 def as_object(tokenizer: Tokenizer) -> dict[str, Any]:

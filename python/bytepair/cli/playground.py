@@ -12,11 +12,11 @@ from typing import Any
 
 from bytepair import FileError
 from bytepair._io.files import write
-from bytepair.views._playground import page_with
+from bytepair.analyze._report.command import check_output
 
 from .command import Argument, Option, command, refuse_options
+from .playground_page import page_with
 from .problems import remark
-from .report import check_output
 from .sizes import number
 from .tokenizers_first import load_all
 

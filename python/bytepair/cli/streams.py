@@ -63,7 +63,8 @@ def refuse_no_text(path: str) -> None:
     """
     if path == "-" or not Path(path).is_file():
         return
-    from bytepair.data._recognise import CONTENT_LEN, read_by_nothing, signature
+    from bytepair._io.signatures import CONTENT_LEN, signature
+    from bytepair.data._recognise import read_by_nothing
 
     with reading(path) as file:
         found = signature(file.read(CONTENT_LEN)) or read_by_nothing(path)

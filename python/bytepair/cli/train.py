@@ -35,7 +35,7 @@ from bytepair._training.calls import counts_file, refuse_text_options
 from bytepair._training.earlier import read_earlier
 from bytepair._training.merge_log import MergeLog, bytes_of
 from bytepair._training.progress import ProgressLine
-from bytepair._training.weights import Weight
+from bytepair._weights import Weight
 
 from .command import Argument, Option, command
 from .corpus_options import LEARNING_OPTIONS

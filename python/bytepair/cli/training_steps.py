@@ -7,7 +7,8 @@ from rich.console import Console
 
 from bytepair import Tokenizer, TrainingError
 from bytepair._training.learning import Learner
-from bytepair.analyze._steps import (
+from bytepair.analyze._trace.draw_training import pieces_lines, step_lines
+from bytepair.analyze._trace.training import (
     MAX_PIECE_BYTES,
     TOO_LARGE,
     Piece,
@@ -19,7 +20,6 @@ from bytepair.analyze._steps import (
 from bytepair.views._glyphs import token_text
 from bytepair.views._runs import Line
 from bytepair.views._terminal import print_lines
-from bytepair.views._training import pieces_lines, step_lines
 
 __all__ = ["Steps"]
 

@@ -22,7 +22,7 @@ from bytepair import _core
 from bytepair._io.files import StrPath, refuse_no_name, writing
 from bytepair._io.json import Place, Shapes, parse, written
 from bytepair._labels import argument
-from bytepair._training.weights import Weight, whole_multipliers
+from bytepair._weights import Weight, whole_multipliers
 from bytepair.errors import FileError, FormatError, TrainingError
 
 from ._columns import by_group

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 from bytepair._io.files import MAX_READ_LEN, refuse_no_name
+from bytepair._io.signatures import CONTENT_LEN, signature
 from bytepair.errors import FileError, FormatError
 
 from ._opening import open_source
-from ._recognise import CONTENT_LEN, read_by_nothing, signature
+from ._recognise import read_by_nothing
 from ._sources import look
 
 if TYPE_CHECKING:

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from bytepair._io.files import is_address
+from bytepair._io.signatures import CONTENT_LEN, signature
 from bytepair._labels import argument
 from bytepair.errors import FileError, FormatError, MissingLibraryError, TokenizerError
 
 from ._optional import load
-from ._recognise import CONTENT_LEN, Stream, compression_of, signature
+from ._recognise import Stream, compression_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

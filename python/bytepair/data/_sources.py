@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair._expected import expect
 from bytepair._io.files import StrPath, expand, is_address, refuse_no_name
 from bytepair._io.overwriting import files_below
+from bytepair._io.signatures import CONTENT_LEN, signature
 from bytepair._labels import argument
 from bytepair._names import refuse_set
 from bytepair.errors import FileError, FormatError, TokenizerError
@@ -23,7 +24,6 @@ from bytepair.errors import FileError, FormatError, TokenizerError
 from ._opening import first_bytes, first_content, naming_damage
 from ._optional import load
 from ._recognise import (
-    CONTENT_LEN,
     FORMATS,
     OWN,
     Source,
@@ -35,7 +35,6 @@ from ._recognise import (
     named,
     plain_word,
     read_by_nothing,
-    signature,
 )
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ Each function takes a tokenizer or its path. Most return a :class:`Surgery`: the
 old one, a report of what was done and why, and the rows of the new embedding matrix.
 """
 
-from bytepair._comparison.extension import ExtensionCheck, verify_extension
-from bytepair._comparison.faults import Case, Fault
 from bytepair._core import Token
+from bytepair.analyze._compare.extension import ExtensionCheck, verify_extension
+from bytepair.analyze._compare.faults import Case, Fault
 
 from ._add import Addition, AdditionReport, add_strings, merge_vocabularies
 from ._embeddings import EmbeddingMap

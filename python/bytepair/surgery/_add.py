@@ -17,11 +17,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 from bytepair import _core
-from bytepair._comparison.own_texts import whole_characters
 from bytepair._labels import argument
 from bytepair._plurals import amount
 from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
+from bytepair.analyze._compare.own_texts import whole_characters
 from bytepair.errors import TrainingError
 
 from ._reports import added_line

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair._comparison.own_texts import encoded, own_texts
 from bytepair._io.files import StrPath, write
 from bytepair._numpy import NDArray, np
 from bytepair._ranges import check_index, check_range
+from bytepair.analyze._compare.own_texts import encoded, own_texts
 from bytepair.errors import TokenizerError
 
 from ._reports import check_choice

@@ -19,12 +19,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytepair._comparison.own_texts import own_texts
 from bytepair._labels import argument
 from bytepair._plurals import amount
 from bytepair._ranges import check_index, check_range
 from bytepair._results import Result
 from bytepair._training.progress import Progress, reporter
+from bytepair.analyze._compare.own_texts import own_texts
 from bytepair.errors import TokenizerError, TrainingError
 
 from ._corpus import CorpusOptions, given_options, learn
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from bytepair._io.files import StrPath
     from bytepair._tokenizer import Tokenizer
-    from bytepair._training.weights import Weight
+    from bytepair._weights import Weight
     from bytepair.data._sources import Corpus
 
 __all__ = ["ExtendOptions", "ExtensionReport", "extend"]
@@ -284,7 +284,7 @@ def extend(
 
 def _check_pieces(extended: Tokenizer, within_others: Iterable[int]) -> None:
     """Refuse pieces that the tokenizer would cut, if what was learned of them can never occur."""
-    from bytepair._comparison.extension import unreached_of
+    from bytepair.analyze._compare.extension import unreached_of
 
     never = unreached_of(extended, dict.fromkeys(within_others))
     if not never:

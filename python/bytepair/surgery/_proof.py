@@ -11,15 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from bytepair._comparison import torture
-from bytepair._comparison.extension import check
-from bytepair._comparison.faults import id_faults
-from bytepair._comparison.huggingface import faults_of_huggingface, is_installed
-from bytepair._comparison.made_texts import made_texts
-from bytepair._comparison.own_texts import whole_characters
-from bytepair._comparison.pairing import Pairing
-from bytepair._comparison.publishing import publish
-from bytepair._comparison.verifying import Terms, difference_on_texts
 from bytepair._io import recognising, saving
 from bytepair._io.beside import added_beside
 from bytepair._io.files import check_writable, read, refuse_no_name, write
@@ -28,13 +19,22 @@ from bytepair._labels import argument
 from bytepair._plurals import amount
 from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
+from bytepair.analyze._compare import torture
+from bytepair.analyze._compare.extension import check
+from bytepair.analyze._compare.faults import id_faults
+from bytepair.analyze._compare.huggingface import faults_of_huggingface, is_installed
+from bytepair.analyze._compare.made_texts import made_texts
+from bytepair.analyze._compare.own_texts import whole_characters
+from bytepair.analyze._compare.pairing import Pairing
+from bytepair.analyze._compare.publishing import publish
+from bytepair.analyze._compare.verifying import Terms, difference_on_texts
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from bytepair._comparison.faults import Fault
     from bytepair._io.files import StrPath
+    from bytepair.analyze._compare.faults import Fault
 
     from ._surgery import Surgery
 

@@ -22,7 +22,7 @@ from bytepair._tokenizer import Tokenizer
 from bytepair._training.calls import train_from_counts
 from bytepair._training.earlier import Earlier
 from bytepair._training.progress import reporter
-from bytepair._training.weights import unscaled
+from bytepair._weights import unscaled
 from bytepair.errors import TrainingError
 
 from ._corpus import CorpusOptions, given_options, learn
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from bytepair._io.files import StrPath
     from bytepair._training.learning import Learner
-    from bytepair._training.weights import Weight
+    from bytepair._weights import Weight
     from bytepair.data._sources import Corpus
 
 __all__ = ["PruningReport", "prune"]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from bytepair import _core
-from bytepair._comparison.pairing import SPACE_MARK
 from bytepair._labels import argument
 from bytepair._ranges import check_whole
+from bytepair.analyze._compare.pairing import SPACE_MARK
 from bytepair.errors import TokenizerError
 
 if TYPE_CHECKING:

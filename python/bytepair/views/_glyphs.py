@@ -12,17 +12,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from bytepair import _core
-from bytepair.analyze._cuts import CutToken
 
 __all__ = [
     "MISSING_BRACKETS",
     "Glyph",
     "bar",
-    "bytes_of",
     "fitted",
     "glyphs",
     "hexadecimal",
-    "label",
     "missing",
     "token_text",
     "visible",
@@ -174,30 +171,6 @@ def fitted(text: str, n_columns: int) -> str:
     return text + " " * (n_columns - width(text))
 
 
-def label(token: CutToken) -> str:
-    r"""Name a token that is part of a character: by its text or, without text, by its bytes.
-
-    >>> parts = [
-    ...     CutToken(7, 0, 1, 0, "text", content, "") for content in (b"\xc3", b"f")
-    ... ]
-    >>> [label(part) for part in parts]
-    ['c3', 'f']
-    >>> label(CutToken(-1, 0, 2, 0, "missing", b"\xc3\xa9", ""))
-    '{é}'
-    """
-    if token.kind == "missing":
-        return missing(token.content or token.written)
-    if token.kind in ("unknown", "added"):
-        return visible(token.content)
-    try:
-        text = token.content.decode()
-    except UnicodeDecodeError:
-        text = ""
-    if token.kind == "byte" or not text:
-        return hexadecimal(token.content) if token.content else visible(token.written)
-    return visible(text, spaces=True)
-
-
 def missing(text: str | bytes) -> str:
     """Write characters that no token stands for.
 
@@ -214,16 +187,6 @@ def token_text(name: str | bytes) -> str:
     ('·a', '\\xc3', '</w>')
     """
     return visible(name, spaces=True) or '""'
-
-
-def bytes_of(token: CutToken, text: bytes) -> str:
-    r"""Write the bytes of a token; of an unknown one, those of the text that it stands for.
-
-    >>> bytes_of(CutToken(0, 1, 3, 0, "unknown", b"<unk>", "<unk>"), b"a\xc3\xa9")
-    'c3 a9'
-    """
-    is_unknown = token.kind == "unknown"
-    return hexadecimal(text[token.start : token.end] if is_unknown else token.content)
 
 
 def hexadecimal(content: bytes) -> str:

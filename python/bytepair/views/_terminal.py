@@ -5,6 +5,7 @@ Each colour has its own letter colour, so that tokens are readable on dark and l
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["folded", "has_colours", "print_lines"]
+__all__ = ["columns_of", "has_colours", "print_folded", "print_lines"]
 
 ENOUGH_COLOURS = ("256", "truecolor")
 """Systems of colours, as rich names them, that tell the backgrounds apart."""
@@ -29,6 +30,8 @@ STYLES = {
     "part": "color(240)",
     "none": "color(240)",
     "out": "dim strike",
+    "first": "red",
+    "second": "green",
     "missing": "bold color(231) on color(124)",
     "heading": "bold green",
     "name": "cyan",
@@ -80,14 +83,33 @@ def folded(line: Text, console: Console, n_columns: int | None) -> Iterator[Text
 
 def print_lines(console: Console, lines: Iterable[Line]) -> None:
     """Print lines as they are, without wrapping."""
+    for line in lines:
+        console.print(_text(line, console), soft_wrap=True)
+
+
+def print_folded(lines: Iterable[Line]) -> None:
+    """Print lines, on a terminal broken between words."""
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    n_columns = columns_of(console)
+    for line in lines:
+        for part in folded(_text(line, console), console, n_columns):
+            console.print(part)
+
+
+def columns_of(console: Console) -> int | None:
+    """Return the width of a terminal, or of ``COLUMNS``; ``None`` for a pipe without it."""
+    is_set = os.environ.get("COLUMNS", "").isdigit()
+    return console.width if console.is_terminal or is_set else None
+
+
+def _text(line: Line, console: Console) -> Text:
     from rich.text import Text
 
-    is_coloured = has_colours(console)
-    for line in lines:
-        text = Text(plain([line]))
-        if is_coloured:
-            text = Text.assemble(*((run.text, _style(run)) for run in line))
-        console.print(text, soft_wrap=True)
+    if has_colours(console):
+        return Text.assemble(*((run.text, _style(run)) for run in line))
+    return Text(plain([line]))
 
 
 def _style(run: Run) -> str:

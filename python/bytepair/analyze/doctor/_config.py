@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bytepair._comparison import torture
 from bytepair._io.beside import read_object
 from bytepair._io.temporary import TemporaryFolder
+from bytepair.analyze._compare import torture
 from bytepair.errors import FileError, FormatError
 
 from ._finding import Finding, FoundToken

@@ -149,6 +149,6 @@ class Diagnosis(Result):
         }
 
     def _view(self) -> str:
-        from bytepair.views._diagnosis import diagnosis_text
+        from ._draw import diagnosis_text
 
         return diagnosis_text(self, width=100, n_shown=5, is_painted=False)

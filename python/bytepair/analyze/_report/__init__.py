@@ -1,0 +1,1 @@
+"""Report: tokenizers and a corpus as one HTML file."""

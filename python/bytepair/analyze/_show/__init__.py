@@ -1,0 +1,1 @@
+"""Show: a text in tokens, a row for each tokenizer."""

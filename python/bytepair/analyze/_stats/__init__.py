@@ -1,0 +1,1 @@
+"""Stats: metrics of tokenizers on a corpus, side by side."""

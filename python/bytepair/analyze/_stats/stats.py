@@ -1,0 +1,467 @@
+"""Tokenizers side by side on a corpus: every metric, for all texts and by group.
+
+`_meter.py` measures, and `_metric_table.py` defines the metrics; this module combines them into
+rows. It refuses to compare results of different texts or with different segmenters.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from bytepair import Tokenizer
+from bytepair._expected import (
+    all_loaded,
+    expect,
+    expect_each,
+    refuse_unknown,
+)
+from bytepair._labels import argument
+from bytepair._numpy import np
+from bytepair._results import Result
+from bytepair.data._optional import load
+from bytepair.errors import TokenizerError
+
+from .measure import MeasureOptions, measure_all
+from .meter import Measurement
+from .metric_table import METRICS, SECTIONS, Measured, Metric, Value
+from .metrics import ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from typing_extensions import Unpack
+
+    from bytepair.data._sources import Corpus
+
+    from .meter import Segmenter
+
+__all__ = ["MissingRow", "ScriptRow", "Stats", "StatsRow", "stats", "stats_of"]
+
+
+VIEW_WIDTH = 100
+"""How wide the view of a result is, in columns."""
+
+
+@dataclass(frozen=True)
+class StatsRow:
+    """A metric of all texts or of a group, for each tokenizer.
+
+    Attributes
+    ----------
+    metric
+        The metric, with its unit and caveat.
+    group
+        The group, or ``None`` for all texts.
+    values
+        One value for each tokenizer; ``None`` if it does not exist.
+    """
+
+    metric: Metric
+    group: str | None
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class ScriptRow:
+    """Tokens of a script, for each tokenizer.
+
+    Attributes
+    ----------
+    script
+        Its name; ``none`` for tokens without a letter, ``several`` for tokens with letters of
+        several scripts.
+    tokens
+        The number of tokens of each model; tokens with part of a character are left out.
+    shares
+        Their share of occurrences.
+    """
+
+    script: str
+    tokens: tuple[int, ...]
+    shares: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class MissingRow:
+    """A character that no token of some tokenizer stands for.
+
+    Attributes
+    ----------
+    text
+        The character, as it is in the texts.
+    counts
+        Its number of occurrences without a token, for each tokenizer.
+    """
+
+    text: bytes
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stats(Result):
+    """Metrics of several tokenizers on the same texts.
+
+    Attributes
+    ----------
+    names
+        The names of the tokenizers.
+    measurements
+        The measurements of each.
+    baseline
+        The group to compare the others with; ``None`` if groups do not say the same.
+    """
+
+    names: tuple[str, ...]
+    measurements: tuple[Measurement, ...]
+    baseline: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.measurements:
+            message = "there is nothing to compare: give a tokenizer"
+            raise TokenizerError(message)
+        for name, other in zip(self.names, self.measurements, strict=True):
+            self._refuse_other_texts(name, other)
+        if self.baseline is not None:
+            self._refuse_other_groups(self.baseline)
+
+    def _refuse_other_texts(self, name: str, other: Measurement) -> None:
+        """Refuse measurements with different segmenters or of different texts."""
+        segmenters = [
+            one.segmenter.name if one.segmenter else "none"
+            for one in (self._first, other)
+        ]
+        if other.segmenter != self._first.segmenter:
+            message = (
+                f"{self.names[0]} and {name} were measured with different segmenters, "
+                f"{segmenters[0]} and {segmenters[1]}, so they cannot be compared"
+            )
+            raise TokenizerError(message)
+        if _sizes(other) != _sizes(self._first):
+            message = (
+                f"{self.names[0]} and {name} were measured on different texts, so they cannot be "
+                "compared"
+            )
+            raise TokenizerError(message)
+
+    def _refuse_other_groups(self, baseline: str) -> None:
+        """Refuse a comparison of groups that say different things."""
+        groups = self._first.groups
+        given = argument("baseline", baseline)
+        if len(groups) < 2:
+            message = f"{given} needs at least two groups; give their field with {argument('group', '')}"
+            raise TokenizerError(message)
+        if baseline not in groups:
+            message = f"{given} is not a group; the groups are {', '.join(groups)}"
+            raise TokenizerError(message)
+        what, numbers = "documents", {n: s.documents for n, s in groups.items()}
+        if set(numbers.values()) == {1}:
+            what, numbers = "lines", {n: s.lines for n, s in groups.items()}
+        least = min(groups, key=numbers.__getitem__)
+        most = max(groups, key=numbers.__getitem__)
+        if numbers[least] != numbers[most]:
+            message = (
+                f"{given}: the groups are not parallel: {least!r} has {numbers[least]:,} {what} "
+                f"and {most!r} has {numbers[most]:,}"
+            )
+            raise TokenizerError(message)
+
+    @property
+    def _first(self) -> Measurement:
+        return self.measurements[0]
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The names of the groups."""
+        return tuple(self._first.groups)
+
+    @property
+    def segmenter(self) -> Segmenter | None:
+        """The definition of a word."""
+        return self._first.segmenter
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether the texts have characters that no token of a tokenizer stands for."""
+        return any(one.total.n_missing for one in self.measurements)
+
+    @property
+    def absent(self) -> dict[str, str]:
+        """Give the reason for each metric that is left out."""
+        reasons = {}
+        if self.segmenter is None:
+            reasons["Words"] = "no segmenter was given"
+        if self.baseline is None:
+            reasons["Groups"] = "no baseline was given"
+        return {
+            metric.key: reason
+            for section, reason in reasons.items()
+            for metric in SECTIONS[section]
+        }
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the metrics that exist; those of missing characters only if there are any."""
+        left_out = set(self.absent)
+        if not self.has_missing:
+            left_out |= {"missing", "missing_share"}
+        return tuple(key for key in METRICS if key not in left_out)
+
+    def row(self, key: str, group: str | None = None) -> StatsRow:
+        """Give a metric of all texts, or of a group.
+
+        Raises
+        ------
+        TokenizerError
+            The metric or the group does not exist.
+        """
+        metric = METRICS.get(key)
+        if metric is None:
+            message = f'metric="{key}" is unknown; the metrics are {", ".join(METRICS)}'
+            raise TokenizerError(message)
+        if group is not None and group not in self.groups:
+            message = (
+                f'group="{group}" is unknown; the groups are {", ".join(self.groups)}'
+            )
+            raise TokenizerError(message)
+        is_defined = metric.of_all if group is None else metric.by_group
+        if key in self.absent or not is_defined:
+            return StatsRow(metric, group, (None,) * len(self.names))
+        measured = (Measured(one, group, self.baseline) for one in self.measurements)
+        return StatsRow(metric, group, tuple(map(metric.compute, measured)))
+
+    def rows(self) -> list[StatsRow]:
+        """Give every metric that exists, first for all texts and then for each group."""
+        return [
+            self.row(key, group)
+            for group in (None, *self.groups)
+            for key in self.keys
+            if (METRICS[key].of_all if group is None else METRICS[key].by_group)
+        ]
+
+    def scripts(self) -> list[ScriptRow]:
+        """Give the tokens of each script, ordered by occurrences, the most frequent first."""
+        found = [_scripts(measurement) for measurement in self.measurements]
+        names = sorted({name for scripts in found for name in scripts})
+        rows = [
+            ScriptRow(
+                name,
+                tuple(scripts.get(name, (0, 0))[0] for scripts in found),
+                tuple(
+                    ratio(scripts.get(name, (0, 0))[1], measurement.total.tokens)
+                    for scripts, measurement in zip(
+                        found, self.measurements, strict=True
+                    )
+                ),
+            )
+            for name in names
+        ]
+        return sorted(rows, key=lambda row: -max(share or 0 for share in row.shares))
+
+    def missing(self) -> list[MissingRow]:
+        """Give the characters that no token stands for, the most frequent first."""
+        found = [measurement.total.missing for measurement in self.measurements]
+        texts = sorted({text for counts in found for text in counts})
+        rows = [MissingRow(text, tuple(one[text] for one in found)) for text in texts]
+        return sorted(rows, key=lambda row: -max(row.counts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as a JSON object.
+
+        Metrics are listed by key; a value that does not exist is ``null``.
+        """
+        first = self._first
+        return {
+            "segmenter": None if first.segmenter is None else asdict(first.segmenter),
+            "grouped_by": first.grouped_by,
+            "baseline": self.baseline,
+            "bad_lines": first.bad_lines,
+            "tokenizers": [
+                self._tokenizer_dict(name, place)
+                for place, name in enumerate(self.names)
+            ],
+            "units": {key: METRICS[key].unit for key in self.keys},
+            "absent": self.absent,
+        }
+
+    def _tokenizer_dict(self, name: str, place: int) -> dict[str, Any]:
+        rows = self.rows()
+        return {
+            "name": name,
+            "fingerprint": self.measurements[place].tokenizer.fingerprint,
+            "metrics": {
+                row.metric.key: row.values[place] for row in rows if row.group is None
+            },
+            "groups": {
+                group: {
+                    row.metric.key: row.values[place]
+                    for row in rows
+                    if row.group == group
+                }
+                for group in self.groups
+            },
+            "scripts": {
+                row.script: {"tokens": row.tokens[place], "share": row.shares[place]}
+                for row in self.scripts()
+            },
+            **self._missing_dict(place),
+        }
+
+    def _missing_dict(self, place: int) -> dict[str, dict[str, int]]:
+        """Give the characters without a token, if any tokenizer has them."""
+        if not self.has_missing:
+            return {}
+        counts = Counter[str]()
+        for row in self.missing():
+            if row.counts[place]:
+                text = row.text.decode(errors="backslashreplace")
+                counts[text] += row.counts[place]
+        return {"missing": dict(counts)}
+
+    def to_json(self) -> str:
+        """Give everything as JSON text."""
+        return json.dumps(self.to_dict())
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Give a record for each value: tokenizer, group, metric, unit, value.
+
+        The group of all texts is ``None``. Names are UTF-8: other bytes of them are escapes.
+        """
+        for row in self.rows():
+            for name, found in zip(self.names, row.values, strict=True):
+                yield {
+                    "tokenizer": _escaped(name),
+                    "group": None if row.group is None else _escaped(row.group),
+                    "metric": row.metric.key,
+                    "unit": row.metric.unit,
+                    "value": found,
+                }
+
+    def to_csv(self) -> str:
+        """Give the records as CSV; missing values, and the group of all texts, are empty."""
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["tokenizer", "group", "metric", "unit", "value"])
+        writer.writerows(record.values() for record in self.records())
+        return file.getvalue()
+
+    def to_parquet(self) -> bytes:
+        """Give the records as a Parquet file; values are ``float64``. Needs pyarrow."""
+        pa, parquet = load("pyarrow"), load("pyarrow.parquet")
+        records = list(self.records())
+        texts = ("tokenizer", "group", "metric", "unit")
+        schema = pa.schema(
+            [(name, pa.string()) for name in texts] + [("value", pa.float64())]
+        )
+        file = io.BytesIO()
+        parquet.write_table(pa.Table.from_pylist(records, schema=schema), file)
+        return file.getvalue()
+
+    def _view(self) -> str:
+        from bytepair.views._runs import plain
+
+        from .draw import as_lines
+
+        return plain(as_lines(self, VIEW_WIDTH))
+
+
+def stats(
+    tokenizers: Mapping[str, Tokenizer] | Sequence[Tokenizer] | Tokenizer,
+    corpus: Corpus,
+    *,
+    baseline: str | None = None,
+    **options: Unpack[MeasureOptions],
+) -> Stats:
+    """Measure a corpus with one or more tokenizers, and give every metric.
+
+    Parameters
+    ----------
+    tokenizers
+        A tokenizer, several, or several by name.
+    corpus, options
+        As for :func:`measure`.
+    baseline
+        The group to compare the tokens of the others with, if the documents of all groups say
+        the same, in the same order. All groups must have equally many documents or, if each
+        group is one document, equally many lines.
+
+    Examples
+    --------
+    >>> import bytepair, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "corpus.txt")
+    >>> _ = file.write_text("low lower newest")
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> found = stats({"mine": tokenizer}, file, segmenter="whitespace")
+    >>> found.row("bytes_per_token").values, found.row("pieces_per_word").values
+    ((1.3333333333333333,), (1.0,))
+    """
+    tokenizers = all_loaded(tokenizers)
+    known = ["baseline", *MeasureOptions.__annotations__]
+    refuse_unknown("stats", options, known)
+    named = _named(tokenizers)
+    measurements = measure_all(named, corpus, **options)
+    found = dict(zip(named, measurements, strict=True))
+    return stats_of(found, baseline=baseline)
+
+
+def stats_of(
+    measurements: Mapping[str, Measurement], *, baseline: str | None = None
+) -> Stats:
+    """Put measurements of the same texts side by side, by the names of their tokenizers.
+
+    Raises
+    ------
+    TokenizerError
+        The texts or the segmenters differ, or there is a baseline but the groups are not
+        parallel.
+    """
+    expect("measurements", measurements, Mapping, "a dict of measurements by name")
+    names, found = tuple(measurements), tuple(measurements.values())
+    expect_each("measurements", found, Measurement, "what measure() gives")
+    return Stats(names, found, baseline)
+
+
+def _named(
+    tokenizers: Mapping[str, Tokenizer] | Sequence[Tokenizer] | Tokenizer,
+) -> Mapping[str, Tokenizer]:
+    """Give tokenizers by name, or by number if they have no names."""
+    if isinstance(tokenizers, Mapping):
+        return tokenizers
+    several = [tokenizers] if isinstance(tokenizers, Tokenizer) else tokenizers
+    return {str(number): tokenizer for number, tokenizer in enumerate(several, 1)}
+
+
+def _escaped(name: str) -> str:
+    r"""Write bytes of a name that are not UTF-8, such as those of a file, as escapes.
+
+    >>> _escaped(b"caf\xe9.txt".decode(errors="surrogateescape"))
+    'caf\\udce9.txt'
+    """
+    return name.encode(errors="backslashreplace").decode()
+
+
+def _sizes(measurement: Measurement) -> dict[str | None, tuple[int, ...]]:
+    """Return the sizes of all texts and of each group."""
+    names = (None, *measurement.groups)
+    sums = {name: measurement.of(name) for name in names}
+    return {
+        group: (s.documents, s.bytes, s.characters, s.lines)
+        for group, s in sums.items()
+    }
+
+
+def _scripts(measurement: Measurement) -> dict[str, tuple[int, int]]:
+    """Give the number of the model's tokens for each script, and their occurrences."""
+    table, counts = measurement.tokens, measurement.total.counts
+    is_known = table.is_model & ~table.is_partial
+    n_names = len(table.script_names)
+    n_tokens = np.bincount(table.scripts[is_known], minlength=n_names)
+    n_found = np.zeros(n_names, np.int64)
+    np.add.at(n_found, table.scripts[is_known], counts[is_known])
+    numbers = zip(table.script_names, n_tokens.tolist(), n_found.tolist(), strict=True)
+    return {name: (n, found) for name, n, found in numbers if n}

@@ -1,0 +1,1 @@
+"""Trace: how a text becomes tokens, why, and how training made each merge."""

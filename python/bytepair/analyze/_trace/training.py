@@ -1,0 +1,231 @@
+"""Training on a small text, one merge at a time: pairs and counts, the choice, and the result.
+
+The core trains; this module repeats its merges on the counted pieces, and counts all pairs
+again before each merge. Each step takes a pass over the distinct pieces, so their size is
+limited.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, takewhile
+from typing import Literal, TypeAlias, get_args
+
+from bytepair import Tokenizer, TokenizerError, TrainingError
+from bytepair._expected import expect_each, loaded
+from bytepair._io.files import StrPath
+from bytepair._results import Result
+
+from .trace import known
+
+__all__ = ["MAX_PIECE_BYTES", "PairCount", "Piece", "TrainingStep", "training_steps"]
+
+MAX_PIECE_BYTES = 20_000
+"""The largest number of bytes of all distinct pieces together."""
+
+TOO_LARGE = (
+    f"the steps of training are shown for at most {MAX_PIECE_BYTES:,} bytes of distinct pieces; "
+    "give a smaller text"
+)
+Ties: TypeAlias = Literal["smallest_ids", "first_seen", "largest_text"]
+NO_ID = -1
+"""Stands for a unit outside the alphabet, which is in no pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairCount:
+    """The ids of two neighbours, and how often they occur."""
+
+    left: int
+    right: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A distinct piece in its current segmentation, and how often it occurs.
+
+    ``ids`` has -1 for a unit outside the alphabet.
+    """
+
+    ids: tuple[int, ...]
+    count: int
+
+
+@dataclass(frozen=True, repr=False)
+class TrainingStep(Result):
+    """One merge of training.
+
+    Attributes
+    ----------
+    number
+        The number of the step, from 1 on.
+    pairs
+        All pairs before the merge, the most frequent first; of equally frequent pairs, the
+        chosen pair comes first, then the pairs with smaller ids.
+    chosen
+        The pair that was merged.
+    token
+        The id of the new token.
+    tied
+        The other pairs that occur equally often, so that the rule for ties decided.
+    passed_over
+        Pairs that would have been chosen first, but that limits of tokens rule out.
+    ties
+        The rule for ties.
+    pieces
+        The distinct pieces after the merge, in the order of their first occurrence.
+    n_tokens
+        The length of the corpus after the merge, in tokens.
+    """
+
+    number: int
+    pairs: tuple[PairCount, ...]
+    chosen: PairCount
+    token: int
+    tied: tuple[PairCount, ...]
+    passed_over: tuple[PairCount, ...]
+    ties: Ties
+    pieces: tuple[Piece, ...]
+    n_tokens: int
+
+
+def training_steps(
+    tokenizer: Tokenizer | StrPath,
+    pieces: Sequence[tuple[bytes, int]],
+    *,
+    ties: Ties,
+    first: int = 1,
+) -> Iterator[TrainingStep]:
+    """Walk through the training that gave a tokenizer.
+
+    ``pieces`` has the pieces that it learned from, with their counts, in the order of their
+    first occurrence; ``ties`` is the rule for ties of the training. Steps before ``first`` are
+    done but not returned: they belong to the tokenizer that training continued from.
+
+    >>> import bytepair
+    >>> counts = {b"low": 5, b"lower": 2}
+    >>> tokenizer = bytepair.train_from_counts(counts, merges=2, dialect="byte-stream")
+    >>> steps = list(training_steps(tokenizer, list(counts.items()), ties="first_seen"))
+    >>> [(chr(pair.left), chr(pair.right), pair.count) for pair in steps[0].pairs[:2]]
+    [('l', 'o', 7), ('o', 'w', 7)]
+    >>> [step.token for step in steps], steps[1].n_tokens
+    ([256, 257], 11)
+
+    Raises
+    ------
+    TrainingError
+        The distinct pieces have more than 20,000 bytes.
+    """
+    tokenizer = loaded(tokenizer)
+    if ties not in get_args(Ties):
+        message = f"ties must be one of {', '.join(get_args(Ties))}, not {ties!r}"
+        raise TokenizerError(message)
+    expect_each("pieces", pieces, tuple, "a piece with its count")
+    n_bytes = sum(len(piece) for piece, _count in pieces)
+    if n_bytes > MAX_PIECE_BYTES:
+        raise TrainingError(TOO_LARGE)
+    return _steps(tokenizer, pieces, ties, first)
+
+
+def before_merging(
+    tokenizer: Tokenizer, pieces: Sequence[tuple[bytes, int]], *, n_merges: int = 0
+) -> tuple[Piece, ...]:
+    """Give the segmentation of pieces before the first step, or after some merges."""
+    words = _words(tokenizer, pieces, n_merges)
+    return tuple(Piece(tuple(word), count) for word, count in words)
+
+
+def _steps(
+    tokenizer: Tokenizer, pieces: Sequence[tuple[bytes, int]], ties: Ties, first: int
+) -> Iterator[TrainingStep]:
+    words = _words(tokenizer, pieces, first - 1)
+    names = [
+        name.encode() if isinstance(name, str) else name or b""
+        for name in tokenizer.vocabulary
+    ]
+    merges = tokenizer.inspect().merge_log[first - 1 :]
+    for number, (left, right, token, _count) in enumerate(merges, first):
+        counts = _count_pairs(words)
+        merged = (left, right)
+        preferred = _preferred(counts, ties, names)
+        before = set(takewhile(merged.__ne__, preferred))
+        order = sorted(counts, key=lambda pair: (-counts[pair], pair != merged, pair))
+        equal = [pair for pair in order if counts[pair] == counts[merged]]
+        for word, _n in words:
+            _merge(word, left, right, token)
+        yield TrainingStep(
+            number=number,
+            pairs=_counted(order, counts),
+            chosen=PairCount(left, right, counts[merged]),
+            token=token,
+            tied=_counted(
+                [p for p in equal if p not in before and p != merged], counts
+            ),
+            passed_over=_counted([p for p in order if p in before], counts),
+            ties=ties,
+            pieces=tuple(Piece(tuple(word), count) for word, count in words),
+            n_tokens=sum(len(word) * count for word, count in words),
+        )
+
+
+def _words(
+    tokenizer: Tokenizer, pieces: Sequence[tuple[bytes, int]], n_merges: int
+) -> list[tuple[list[int], int]]:
+    """Segment pieces into their units, and do the first merges."""
+    words = [(_symbols(tokenizer, piece), count) for piece, count in pieces]
+    for left, right, token, _count in tokenizer.inspect().merge_log[:n_merges]:
+        for word, _n in words:
+            _merge(word, left, right, token)
+    return words
+
+
+def _symbols(tokenizer: Tokenizer, piece: bytes) -> list[int]:
+    """Give the units of a piece; units outside the alphabet, or left out, separate the others."""
+    found: list[int] = []
+    place = 0
+    symbols = tokenizer.inspect().symbols(piece)
+    kinds = known(tokenizer, [id_ for id_, *_ in symbols if id_ is not None])
+    for id_, start, end in symbols:
+        if start > place:
+            found.append(NO_ID)
+        is_letter = id_ is not None and kinds[id_].kind == "text"
+        found.append(id_ if is_letter and id_ is not None else NO_ID)
+        place = max(place, end)
+    return found
+
+
+def _count_pairs(words: Sequence[tuple[list[int], int]]) -> Counter[tuple[int, int]]:
+    pairs: Counter[tuple[int, int]] = Counter()
+    for word, count in words:
+        for pair in pairwise(word):
+            if NO_ID not in pair:
+                pairs[pair] += count
+    return pairs
+
+
+def _merge(word: list[int], left: int, right: int, token: int) -> None:
+    """Join every occurrence of a pair, from left to right, in place."""
+    place = 0
+    while place + 1 < len(word):
+        if word[place] == left and word[place + 1] == right:
+            word[place : place + 2] = [token]
+        place += 1
+
+
+def _preferred(
+    counts: Counter[tuple[int, int]], ties: Ties, names: Sequence[bytes]
+) -> list[tuple[int, int]]:
+    """List pairs in the order in which training prefers them."""
+    pairs = list(counts)  # in the order of their first occurrence
+    if ties == "smallest_ids":
+        pairs.sort()
+    if ties == "largest_text":
+        pairs.sort(key=lambda pair: ([names[id_] for id_ in pair], pair), reverse=True)
+    return sorted(pairs, key=lambda pair: -counts[pair])
+
+
+def _counted(
+    pairs: Sequence[tuple[int, int]], counts: Counter[tuple[int, int]]
+) -> tuple[PairCount, ...]:
+    return tuple(PairCount(*pair, counts[pair]) for pair in pairs)

@@ -1,0 +1,97 @@
+"""A diagnosis as terminal lines: each finding, its first tokens, and where to read more.
+
+Messages are wrapped and details are cut at the width. Only printable characters reach the
+terminal.
+"""
+
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from bytepair._plurals import amount
+from bytepair.views._glyphs import fitted, width as columns_of
+
+from . import Diagnosis, Finding, FoundToken
+from ._codes import Severity
+
+__all__ = ["diagnosis_text", "severities"]
+
+COLOURS: dict[Severity, str] = {"error": "1;31", "warning": "1;33", "note": "1;36"}
+FAINT = "2"
+MAX_SENTENCE = 100
+MAX_TEXT = 32
+INDENT = "    "
+
+
+def diagnosis_text(
+    diagnosis: Diagnosis, *, width: int, n_shown: int, is_painted: bool
+) -> str:
+    """Write a diagnosis, with the first ``n_shown`` tokens of each finding."""
+
+    def paint(text: str, colour: str) -> str:
+        return f"\x1b[{colour}m{text}\x1b[0m" if is_painted and text else text
+
+    blocks = []
+    for finding in diagnosis.findings:
+        lines = _head(finding, width, paint)
+        lines += textwrap.wrap(
+            finding.message,
+            min(width, MAX_SENTENCE),
+            initial_indent="  ",
+            subsequent_indent="  ",
+            break_on_hyphens=False,
+        )
+        for line, detail in _rows(finding.tokens[:n_shown], width):
+            lines.append(line + paint(detail, FAINT))
+        n_more = finding.count - n_shown
+        if n_more > 0 and n_shown > 0:
+            lines.append(paint(f"{INDENT}… {n_more:,} more", FAINT))
+        blocks.append("\n".join(lines))
+    return "\n\n".join([*blocks, *diagnosis.unchecked, _summary(diagnosis, width)])
+
+
+def _head(finding: Finding, width: int, paint: Callable[[str, str], str]) -> list[str]:
+    first, *rest = textwrap.wrap(
+        finding.heading, width, subsequent_indent="  ", break_on_hyphens=False
+    )
+    colour = COLOURS[finding.severity]
+    return [first.replace(finding.code, paint(finding.code, colour), 1), *rest]
+
+
+def _rows(tokens: tuple[FoundToken, ...], width: int) -> Iterator[tuple[str, str]]:
+    """Lay tokens out in columns: id, text and detail."""
+    ids = ["" if token.id is None else f"{token.id:,}" for token in tokens]
+    texts = [f"'{_printable(token.text)}'" if token.text else "" for token in tokens]
+    id_width = max(map(len, ids), default=0)
+    begin_width = len(INDENT) + (id_width + 2 if id_width else 0)
+    room = max(8, min(MAX_TEXT, width - begin_width - 2))
+    text_width = min(room, max(map(columns_of, texts), default=0))
+    left = width - begin_width - text_width - 2
+    for token, id_, text in zip(tokens, ids, texts, strict=True):
+        begin = INDENT + (f"{id_:>{id_width}}  " if id_width else "")
+        line = begin + fitted(text, text_width)
+        detail = _printable(token.detail)
+        if not detail or left < 8:
+            yield line.rstrip(), ""
+        else:
+            yield f"{line}  ", fitted(detail, left).rstrip()
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def severities(diagnosis: Diagnosis) -> str:
+    """Count the findings of each severity; empty without findings."""
+    counts = Counter(finding.severity for finding in diagnosis.findings)
+    return ", ".join(amount(counts[kind], kind) for kind in COLOURS if counts[kind])
+
+
+def _summary(diagnosis: Diagnosis, width: int) -> str:
+    if not diagnosis.findings:
+        return "Nothing found."
+    code = diagnosis.findings[0].code
+    found = f"Found {severities(diagnosis)}. To explain a code: bytepair doctor --explain {code}"
+    return "\n".join(
+        textwrap.wrap(found, min(width, MAX_SENTENCE), break_on_hyphens=False)
+    )
