@@ -1,7 +1,7 @@
-"""Numbers and rows about tokenizers and texts: pure functions that print nothing.
+"""Metrics and descriptions of tokenizers and texts, as values: nothing is printed.
 
-Each question has a folder: what computes the answer, ``draw`` for its looks, and ``command`` for the command line. A
-module is imported when something of it is used, so showing a text does not load what reads corpora.
+Each question has a folder: modules that compute the answer, ``draw`` for its view, and ``command`` for the command line. A
+module is imported on first use, so showing a text does not load the readers of corpora.
 """
 
 from importlib import import_module
@@ -75,7 +75,7 @@ _MODULES = {
     "_trace.why": "Reasons Why why",
     "doctor": "Diagnosis Finding FoundToken TokenUsage diagnose",
 }
-"""The modules of this package, and what is public in each."""
+"""The modules of this package, and the public names of each."""
 _MODULE_OF = {
     name: module for module, names in _MODULES.items() for name in names.split()
 }
@@ -83,17 +83,17 @@ __all__ = list(_MODULE_OF)  # type checkers read the imports above
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a class, a function or a module
-    """Import what is asked for."""
+    """Import a public name on first use."""
     if name == "doctor":
         return import_module(".doctor", __name__)
     if name not in _MODULE_OF:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    found = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    """List what users call, imported or not."""
+    """List the public names, imported or not."""
     return sorted([*__all__, "doctor"])

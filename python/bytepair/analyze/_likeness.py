@@ -1,4 +1,4 @@
-"""The named dialects that a tokenizer is like, found by how it cuts difficult texts.
+"""The named dialects that a tokenizer resembles, judged by how it cuts difficult texts.
 
 Patterns that are written differently can cut in the same way, so the comparison uses the pieces
 of a built-in text of many scripts and signs, not the patterns. This is not a proof. It takes a
@@ -18,12 +18,12 @@ __all__ = ["Likeness", "likeness"]
 MIN_TEXTS = 20
 """The smallest number of texts for a comparison if normalizers differ.
 
-Then only texts that neither normalizer changes are compared.
+Only texts that neither normalizer changes are compared then.
 """
 
 
 class Likeness(NamedTuple):
-    """The dialects that cut texts like a tokenizer, and whether they also normalize like it."""
+    """The dialects that cut texts as a tokenizer does, and whether they also normalize alike."""
 
     names: tuple[str, ...]
     is_normalized_alike: bool

@@ -1,8 +1,8 @@
 """Characters that no token of a tokenizer stands for.
 
 Encoding refuses them, or leaves them out as the library of a file does. Views and metrics treat those that it refuses as
-subword-nmt does: each is a token of its own, which has a text but no id, and which no merge has a part in. Those that are
-left out are no tokens, but are counted too. Nothing here costs anything if the vocabulary stands for every character.
+subword-nmt does: each is a separate token, which has a text but no id, and which no merge uses. Those that are left out
+are not tokens, but are counted, too. Nothing here has a cost if the vocabulary has every character.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ NO_ID = -1
 
 @dataclass(frozen=True)
 class Encoder:
-    """What encodes the texts of a tokenizer for views and metrics.
+    """The tokenizer that encodes texts for views and metrics.
 
     Attributes
     ----------
     tokenizer
-        The tokenizer, or one that is the same but for a token that stands for missing characters.
+        The original tokenizer, or a copy with one more token, which stands for missing characters.
     missing
-        The id of that token, behind all others; ``None`` if there is none.
+        The id of that token, after all others; ``None`` if there is none.
     finder
-        Another tokenizer that has such a token, with its id, if ``tokenizer`` leaves missing characters out.
+        A tokenizer with such a token, and the id of the token, if ``tokenizer`` leaves missing characters out.
     rare
-        Finds the only bytes that may be missing, if no UTF-8 has these: without them, nothing is missing.
+        Matches the only bytes that may be missing, if they never occur in UTF-8. Without a match, nothing is missing.
     """
 
     tokenizer: CoreTokenizer
@@ -54,7 +54,7 @@ class Encoder:
 
     @classmethod
     def of(cls, tokenizer: CoreTokenizer) -> Encoder:
-        """Give the encoder of a tokenizer.
+        """Return the encoder of a tokenizer.
 
         >>> import bytepair
         >>> counts = {"low": 2, "lower": 1}
@@ -62,20 +62,20 @@ class Encoder:
         >>> Encoder.of(codes).missing == codes.n_vocab
         True
         """
-        found = _core.with_missing(tokenizer)
-        if found is None:
+        extended = _core.with_missing(tokenizer)
+        if extended is None:
             return cls(tokenizer)
         if tokenizer.inspect().settings["drops_missing"]:
-            return cls(tokenizer, finder=found, rare=_rare(tokenizer))
-        return cls(*found)
+            return cls(tokenizer, finder=extended, rare=_rare(tokenizer))
+        return cls(*extended)
 
     def may_miss(self, text: bytes | NDArray[Any]) -> bool:
-        """Tell whether a finder may find anything in a text."""
+        """Return whether the finder may find missing characters in a text."""
         return self.rare is None or self.rare.search(text) is not None  # type: ignore[arg-type]
 
 
 def _rare(tokenizer: CoreTokenizer) -> re.Pattern[bytes] | None:
-    """Give a pattern of the bytes that a tokenizer lacks, if it lacks only some that no UTF-8 has."""
+    """Return a pattern of the bytes that a tokenizer lacks, if none of them occurs in UTF-8."""
     rules = tokenizer.inspect().settings
     has_marks = rules["end_mark_is_suffix"] or rules["continuing_prefix"]
     if not rules["is_bytes"] or has_marks or end_mark(tokenizer):
@@ -87,7 +87,7 @@ def _rare(tokenizer: CoreTokenizer) -> re.Pattern[bytes] | None:
 
 
 def end_mark(tokenizer: CoreTokenizer) -> str:
-    """Give the mark that is a unit of its own, which may have no token either; empty if there is none."""
+    """Return the end mark if it is a separate unit, which may be missing, too; otherwise an empty text."""
     rules = tokenizer.inspect().settings
     return "" if rules["end_mark_is_suffix"] else rules["end_mark"] or ""
 
@@ -95,11 +95,11 @@ def end_mark(tokenizer: CoreTokenizer) -> str:
 def named(
     tokenizer: CoreTokenizer, counts: Iterable[tuple[bytes, int]]
 ) -> Counter[bytes]:
-    """Add up how often each missing character occurs; an end mark, which has no text, has its name."""
-    found: Counter[bytes] = Counter()
+    """Add up the occurrences of each missing character; an end mark, which has no text, is listed by its name."""
+    total: Counter[bytes] = Counter()
     for text, count in counts:
-        found[text or end_mark(tokenizer).encode()] += count
-    return found
+        total[text or end_mark(tokenizer).encode()] += count
+    return total
 
 
 def course_of(
@@ -109,7 +109,7 @@ def course_of(
     allowed_special: Literal["all"] | Collection[str],
     added_tokens: Literal["find", "text"],
 ) -> tuple[list[Any], int | None]:
-    """Give everything that happens to a text, and the id that stands for missing characters in it, if it has any."""
+    """Return all steps of encoding a text, and the id that stands for its missing characters, if it has any."""
     options: dict[str, Any] = {
         "allowed_special": allowed_special,
         "added_tokens": added_tokens,
@@ -117,8 +117,8 @@ def course_of(
     try:
         return tokenizer.inspect().course(text, **options), None
     except UnknownTokenError:
-        found = _core.with_missing(tokenizer)
-        if found is None:
+        extended = _core.with_missing(tokenizer)
+        if extended is None:
             raise
-        other, missing = found
+        other, missing = extended
         return other.inspect().course(text, **options), missing

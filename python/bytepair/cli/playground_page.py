@@ -1,4 +1,4 @@
-"""The playground with own tokenizers in it: the page that ``make playground`` builds, and data.
+"""The playground with tokenizers: the page that ``make playground`` builds, with their data.
 
 Tokenizers are written in bytepair's own format, so that the page gives the ids that Python gives.
 """
@@ -37,16 +37,16 @@ def page_with(tokenizers: Mapping[str, Tokenizer], *, page: Path = PAGE) -> str:
 
 
 def _block(tokenizers: Mapping[str, Tokenizer]) -> str:
-    """Write tokenizers as an element that is data, and whose end no name can contain.
+    """Write tokenizers as a data element, which no name can close.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
     >>> "</script><b>" in _block({"</script><b>": tokenizer})
     False
     """
-    given = [
+    entries = [
         {"name": name, "data": base64.b64encode(tokenizer.to_bytes()).decode()}
         for name, tokenizer in tokenizers.items()
     ]
-    data = json.dumps(given).replace("<", "\\u003c")
+    data = json.dumps(entries).replace("<", "\\u003c")
     return f'<script type="application/json" id="given-tokenizers">{data}</script>'

@@ -1,4 +1,4 @@
-"""An extension as lines of text: the tokens of the corpus, and what became of given texts."""
+"""An extension as lines of text: the tokens of the corpus, and the outcome for each text."""
 
 from bytepair._plurals import amount
 from bytepair.views._glyphs import bar
@@ -11,15 +11,15 @@ KNEE = "◆"
 N_ROWS = 8
 """The number of steps of a curve that are drawn."""
 LEAST = 3
-"""A curve of fewer points is said in words."""
+"""A curve with fewer points is not drawn."""
 N_SHOWN = 20
 """The number of texts that are listed."""
 FINE = ("added", "added_whole", "known", "repeated")
-"""What need not be listed, since these texts have a token."""
+"""The outcomes that are not listed, since the texts have a token."""
 
 
 def curve_lines(report: ExtensionReport, *, width: int = 64) -> list[str]:
-    """Draw the tokens of the corpus for some numbers of added tokens, also where the curve bends.
+    """Draw the tokens of the corpus for some numbers of added tokens, and mark where the curve bends.
 
     >>> report = ExtensionReport(4, 4, 258, (90, 50, 30, 20, 10), 90, None, ())
     >>> for line in curve_lines(report, width=26):
@@ -47,7 +47,7 @@ def curve_lines(report: ExtensionReport, *, width: int = 64) -> list[str]:
 
 
 def row_lines(report: AdditionReport, *, width: int = 78) -> list[str]:
-    """List texts that did not become a token, each with why.
+    """List the texts that did not become a token, with the reasons.
 
     >>> rows = (
     ...     Addition("abcd", "needs_helpers", None, (97, 98, 99, 100), ("ab", "abc")),

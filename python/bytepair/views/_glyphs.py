@@ -29,7 +29,7 @@ __all__ = [
 NAMED = {"\t": "→", "\n": "⏎", "\r": "␍", "\x7f": "␡"}
 SPACE = "·"
 JOINERS = {"\u200c": "¦", "\u200d": "⁀"}
-"""What keeps letters apart and what joins them, drawn as signs that have no direction."""
+"""The non-joiner and the joiner, drawn as characters without a direction."""
 _IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
@@ -37,7 +37,7 @@ _IGNORABLE = (
 )
 """Default_Ignorable_Code_Point: characters that fonts do not draw."""
 _SHAPED = f"[^\\x00-\u058f{_IGNORABLE}]"
-"""What joiners and variation selectors have an effect on: no Latin, Greek or Cyrillic letters."""
+"""The characters that joiners and variation selectors affect: not Latin, Greek or Cyrillic letters."""
 INVISIBLE = re.compile(
     rf"(?P<kept>(?<={_SHAPED})[\u200c\u200d\ufe00-\ufe0f\u180b-\u180d\u180f\U000e0100-\U000e01ef]"
     rf"|(?<={_SHAPED}\ufe0f)\u200d"
@@ -54,14 +54,14 @@ DOTTED_CIRCLE = "◌"
 
 
 class Glyph(NamedTuple):
-    """A character as a reader sees it: what is drawn for it, and its columns."""
+    """A character as a reader sees it: its visible form, and the width of that in columns."""
 
     text: str
     width: int
 
 
 def glyphs(text: bytes, *, spaces: bool = False) -> Iterator[Glyph]:
-    r"""Give the visible form of each character of a text.
+    r"""Yield the visible form of each character of a text.
 
     ``spaces`` draws spaces as ``·``, joiners as ``⁀`` and non-joiners as ``¦``, and writes all
     other invisible characters as escapes.
@@ -113,7 +113,7 @@ def _kept(found: re.Match[str]) -> str:
 
 
 def _base(found: re.Match[str]) -> str:
-    """Give a base to a combining mark behind an escape."""
+    """Return a base for a combining mark after an escape; empty without such a mark."""
     following = found.string[found.end() : found.end() + 1]
     is_mark = unicodedata.category(following or "a").startswith("M")
     return DOTTED_CIRCLE if is_mark and not INVISIBLE.match(following) else ""
@@ -124,7 +124,7 @@ def _escaped(character: str) -> str:
 
 
 def visible(text: str | bytes, *, spaces: bool = False) -> str:
-    r"""Write a text so that everything in it is visible, and nothing has an effect.
+    r"""Write a text so that all of it is visible, and no control character has an effect.
 
     >>> visible("a\x1b[31m\u202e"), visible(b"\xc3\xa9\xff")
     ('a␛[31m\\u202e', 'é\\xff')
@@ -135,7 +135,7 @@ def visible(text: str | bytes, *, spaces: bool = False) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def width(text: str) -> int:
-    """Count the columns that a text takes.
+    """Count the columns that a text occupies.
 
     >>> width("e\u0301"), width("中文"), width("👩‍👩‍👧")
     (1, 4, 2)
@@ -146,7 +146,7 @@ def width(text: str) -> int:
 
 
 def bar(part: float, whole: float, n_columns: int) -> str:
-    """Draw a share as a bar; each part above zero is seen.
+    """Draw a share as a bar; a share above zero has at least one column.
 
     >>> bar(1, 2, 6), bar(1, 100, 6), bar(0, 0, 6)
     ('███', '█', '')
@@ -162,17 +162,17 @@ def fitted(text: str, n_columns: int) -> str:
     ('abc  ', 'abc…', '中…')
     """
     if width(text) > n_columns:
-        kept, room = "", max(n_columns - 1, 0)
+        head, room = "", max(n_columns - 1, 0)
         for glyph in glyphs(text.encode()):
-            if width(kept) + glyph.width > room:
+            if width(head) + glyph.width > room:
                 break
-            kept += glyph.text
-        text = f"{kept}…" if n_columns > 0 else ""
+            head += glyph.text
+        text = f"{head}…" if n_columns > 0 else ""
     return text + " " * (n_columns - width(text))
 
 
 def missing(text: str | bytes) -> str:
-    """Write characters that no token stands for.
+    """Write characters that no token stands for, in their brackets.
 
     >>> missing("é")
     '{é}'
@@ -190,7 +190,7 @@ def token_text(name: str | bytes) -> str:
 
 
 def hexadecimal(content: bytes) -> str:
-    r"""Write bytes.
+    r"""Write bytes in hexadecimal.
 
     >>> hexadecimal(b"\xc3\xa9")
     'c3 a9'

@@ -1,7 +1,8 @@
 """Lines of styled text, and how they look as plain text, as HTML and as SVG.
 
-A view makes lines of runs, whatever draws them. ``_terminal`` prints the same lines in colours. All text is escaped. Letters keep the colour of the page, on translucent backgrounds,
-so that they are readable on dark and light pages. Takes time linear in the text.
+All views make lines of runs; ``_terminal`` prints them in colours. All text is escaped. Letters have
+the colour of the page, on translucent backgrounds, so that they are readable on dark and light pages.
+Takes time linear in the text.
 """
 
 import re
@@ -51,7 +52,7 @@ CSS = """\
 
 
 class Run(NamedTuple):
-    """A text in one style, with a title for readers who point at it.
+    """A text in one style, with a title that is shown when the reader points at it.
 
     A style is one or more names: ``c0`` to ``c5`` for tokens, ``s0`` and ``s1`` for tokens that all
     rows share, ``missing`` for tokens without an id, ``out`` for text without a token, ``part`` for
@@ -104,7 +105,7 @@ def folded(line: Line, n_columns: int | None, indent: int) -> Iterator[Line]:
 
 
 def html(lines: Iterable[Line]) -> str:
-    """Draw lines of a text as a fragment that needs :data:`CSS`.
+    """Draw lines of a text as an HTML fragment that needs :data:`CSS`.
 
     Each line has the direction of its first letter, or of the line before it if it has none. No
     space is put between runs, so that Arabic letters join.
@@ -113,10 +114,10 @@ def html(lines: Iterable[Line]) -> str:
     1
     """
     rows = list(lines)
-    found = list(map(_direction, rows))
-    direction = first = next(filter(None, found), "ltr")
+    directions = list(map(_direction, rows))
+    direction = first = next(filter(None, directions), "ltr")
     drawn = []
-    for row, own in zip(rows, found, strict=True):
+    for row, own in zip(rows, directions, strict=True):
         direction = own or direction
         spans = "".join(map(_span, row))
         drawn.append(f'<span class="bp-line" dir="{direction}">{spans}</span>')
@@ -124,7 +125,7 @@ def html(lines: Iterable[Line]) -> str:
 
 
 def _direction(line: Line) -> str:
-    """Return the direction of the first letter of a line, or nothing."""
+    """Return the direction of the first letter of a line; empty without letters."""
     text = "".join(run.text for run in line if not run.style.endswith(("part", "none")))
     kinds = map(unicodedata.bidirectional, text)
     first = next((kind for kind in kinds if kind in ("L", "R", "AL")), None)
@@ -144,7 +145,7 @@ def _classes(names: Iterable[str]) -> str:
 
 
 def svg(lines: Iterable[Line], title: str) -> str:
-    """Draw lines as a picture, which has a light ground of its own.
+    """Draw lines as an SVG picture with a light background.
 
     >>> svg([[Run("<a>", "c0"), Run(" b")]], "a").count("<text")
     2

@@ -14,7 +14,7 @@ N_MERGES = 5
 
 
 def tokenizer_html(tokenizer: Tokenizer) -> str:
-    """Draw the parts of a tokenizer.
+    """Draw the parts of a tokenizer as HTML.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -37,7 +37,7 @@ def tokenizer_html(tokenizer: Tokenizer) -> str:
 
 
 def log_html(log: MergeLog) -> str:
-    """Draw a summary of a merge log, with its first and last steps.
+    """Draw a summary of a merge log as HTML, with its first and last steps.
 
     >>> import bytepair, tempfile
     >>> path = f"{tempfile.mkdtemp()}/merges.jsonl"

@@ -1,6 +1,6 @@
 """Lines of styled text with the colours of a terminal.
 
-Each colour has its own letter colour, so that tokens are readable on dark and light screens.
+Backgrounds come with a text colour, so that tokens are readable on dark and light screens.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["columns_of", "has_colours", "print_folded", "print_lines"]
 
 ENOUGH_COLOURS = ("256", "truecolor")
-"""Systems of colours, as rich names them, that tell the backgrounds apart."""
+"""The colour systems, as rich names them, in which all backgrounds differ."""
 BACKGROUNDS = {"c0": 153, "c1": 157, "c2": 223, "c3": 219, "c4": 229, "c5": 159}
 SHARED_BACKGROUNDS = {"s0": 254, "s1": 250}
-"""Colours of the palette of 256, for tokens, and for tokens that all rows share."""
+"""Colours of the palette of 256: for tokens, and for tokens that all rows share."""
 STYLES = {
     "note": "dim",
     "part": "color(240)",
@@ -42,21 +42,21 @@ STYLES = {
 }
 """The styles of runs, as rich names them."""
 LABEL = re.compile(r" *\S.*?  +(?=\S)")
-"""What a line begins with: a name, and the gap behind it."""
+"""The beginning of a line: a name, and the gap after it."""
 CODE = re.compile(r"[\\\[]")
-"""Signs of patterns, and of tokens in brackets."""
+"""Characters of patterns, and of tokens in brackets."""
 
 
 def has_colours(console: Console) -> bool:
-    """Tell whether colours are wanted and tell tokens apart.
+    """Return whether a console has enough colours to tell tokens apart.
 
-    Not in a pipe, nor with ``NO_COLOR``, nor where there are only 16.
+    It has none in a pipe or with ``NO_COLOR``, and 16 are not enough.
     """
     return console.color_system in ENOUGH_COLOURS and not console.no_color
 
 
 def folded(line: Text, console: Console, n_columns: int | None) -> Iterator[Text]:
-    """Break a line between words, and go on below where its text begins.
+    """Break a line between words, and align the rest with the beginning of its text.
 
     Patterns and tokens are broken anywhere, since spaces are part of them.
     """

@@ -33,7 +33,7 @@ Token: TypeAlias = "str | bytes"
 
 COLUMN_LEN = 22
 FIRST, SECOND = "first", "second"
-"""The styles of what is only in A and only in B, as in a diff."""
+"""The styles of entries that are only in A or only in B, as in a diff."""
 
 
 def as_lines(found: Comparison, names: tuple[str, str], n_shown: int) -> Iterator[Line]:
@@ -85,7 +85,7 @@ def _merge_lines(
 
 
 def _only_lines(found: ListComparison[Any, Any], n_shown: int) -> Iterator[Line]:
-    """Write what only one side has: the number of all, and the first of them."""
+    """Write the entries that only one side has: their number, and the first of them."""
     for side, entries, style in (
         ("A", found.only_in_first, FIRST),
         ("B", found.only_in_second, SECOND),
@@ -168,7 +168,7 @@ def _text_lines(text: TextComparison) -> Iterator[Line]:
 
 
 def _alike(n_alike: int) -> str:
-    """Say how many tokens are the same before the first difference.
+    """Describe how many tokens are the same before the first difference.
 
     >>> _alike(0), _alike(1), _alike(1200)
     ('none the same', 'the first 1 the same', 'the first 1,200 the same')
@@ -188,7 +188,7 @@ def growth(first: int, second: int) -> str:
 
 
 def bracketed(tokens: Iterable[Token]) -> str:
-    r"""Write tokens beside each other.
+    r"""Write tokens one after the other, each in brackets.
 
     >>> bracketed([b"low", " er", b"\xe4"])
     '[low][ er][\\xe4]'
@@ -236,7 +236,7 @@ def _column(name: str) -> Run:
 
 
 LISTS = {"only_in_first", "only_in_second", "moved", "most"}
-"""The attributes of which a limited number of entries is written; beside them are totals."""
+"""The attributes that are cut to a limited number of entries; other attributes have totals."""
 
 
 def as_object(value: Any, n_listed: int) -> Any:  # noqa: ANN401 -- a result, or a value in one

@@ -3,7 +3,7 @@
 Colours are classes, ``s0`` to ``s5`` for lines, which the styles of the page define, so that
 charts follow the dark, light and print themes. Lines also differ by their dashes. The only text
 is numbers, axis titles and names, and all of it is escaped. The same points give the same
-characters: positions are rounded to a tenth. Takes time linear in the points.
+output: positions are rounded to a tenth. Takes time linear in the points.
 """
 
 import math
@@ -32,7 +32,7 @@ class Series(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """The title of a vertical axis; ``is_share`` writes percent, else numbers are short."""
+    """The title and the kind of an axis; with ``is_share``, its numbers are percentages."""
 
     title: str
     is_log: bool = False
@@ -53,7 +53,7 @@ class Axis(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """The positions of numbers between two edges, and the numbers that are written."""
+    """The positions of numbers between two edges, and the numbers at the ticks."""
 
     low: float
     high: float
@@ -135,12 +135,12 @@ def _shown(
 
     The others are spread evenly on a logarithmic scale.
     """
-    kept = [(x, y) for x, y in points if x > 0 and (y > 0 or not up.is_log)]
-    if len(kept) <= MAX_POINTS:
-        return kept
-    step = math.log(len(kept)) / MAX_POINTS
+    drawable = [(x, y) for x, y in points if x > 0 and (y > 0 or not up.is_log)]
+    if len(drawable) <= MAX_POINTS:
+        return drawable
+    step = math.log(len(drawable)) / MAX_POINTS
     places = {int(math.exp(number * step)) - 1 for number in range(MAX_POINTS)}
-    return [kept[place] for place in sorted({*places, len(kept) - 1})]
+    return [drawable[place] for place in sorted({*places, len(drawable) - 1})]
 
 
 def _log_scale(numbers: Sequence[float], edges: tuple[float, float]) -> Scale:

@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parent
 
 
 def check_libraries() -> None:
-    """Refuse to begin if the template library is missing.
+    """Check that the template library is installed.
 
     Raises
     ------

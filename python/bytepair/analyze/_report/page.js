@@ -3,10 +3,10 @@
   const root = document.documentElement;
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 
-  // Dark and light: as the system says, or as the reader chose.
+  // Theme: that of the system, or the reader's choice.
   const themes = ["auto", "light", "dark"];
   const remembered = { get() { try { return localStorage.getItem("bytepair-theme"); } catch { return null; } },
-    set(name) { try { localStorage.setItem("bytepair-theme", name); } catch { /* no memory for files */ } } };
+    set(name) { try { localStorage.setItem("bytepair-theme", name); } catch { /* no storage for files */ } } };
   const button = document.getElementById("theme");
   const use = (name) => {
     if (name === "auto") delete root.dataset.theme; else root.dataset.theme = name;
@@ -48,7 +48,7 @@
     inside.addEventListener("click", () => sort(heading));
   });
 
-  // Tokens: the one that is pointed at, or reached by arrow keys, shows its ids and bytes.
+  // Tokens: show the ids and bytes of the token under the pointer, or reached with the arrow keys.
   const seen = document.getElementById("seen");
   let marked = [];
   const hide = () => {
@@ -102,7 +102,7 @@
   });
   document.addEventListener("pointerdown", (event) => { if (!event.target.closest(".bp-t")) hide(); });
 
-  // Print: what is folded is shown, and folded again afterwards.
+  // Print: open folded parts, and fold them again afterwards.
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = all("details:not([open], .caveat)");

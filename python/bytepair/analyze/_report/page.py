@@ -1,7 +1,7 @@
 """The content of the report page, section by section, prepared for its template.
 
-This module formats numbers and draws charts, but measures nothing. Lists are cut so that the page
-stays small enough to mail, and say how much they leave out.
+This module formats numbers and draws charts, but measures nothing. Long lists are cut, so that
+the page stays small enough to mail, and say how much they leave out.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ MAX_ADDED = 24
 def sections_of(report: Report, names: Sequence[str]) -> list[Section]:
     """Lay out a report."""
     stats = report.stats
-    found = [_overview(report), _facts(report, names)]
+    sections = [_overview(report), _facts(report, names)]
     if stats is not None:
-        found.append(corpus_section(stats, names))
+        sections.append(corpus_section(stats, names))
     if stats is not None and stats.groups:
-        found.append(group_section(stats, names))
-    found += [_samples(report), vocabulary_section(report, names)]
-    found.append(findings_section(report))
+        sections.append(group_section(stats, names))
+    sections += [_samples(report), vocabulary_section(report, names)]
+    sections.append(findings_section(report))
     if stats is None:
         absent = (
             "Compression, tokens per word, rank against frequency, groups such as languages, and "
             "tokens that never occur. To show them, give files after the tokenizers."
         )
-        found.append(Section("corpus", "Not shown without a corpus", [absent]))
-    return found
+        sections.append(Section("corpus", "Not shown without a corpus", [absent]))
+    return sections
 
 
 def subtitle(report: Report) -> str:
-    """Say how many tokenizers and texts a report is about."""
+    """Describe how many tokenizers and texts a report covers."""
     n_subjects = len(report.subjects)
     what = (
         "Tokenizer report" if n_subjects == 1 else f"Report on {n_subjects} tokenizers"
@@ -107,7 +107,7 @@ def _facts(report: Report, names: Sequence[str]) -> Section:
 
 
 def _facts_of(portrait: Portrait) -> dict[str, str]:
-    """Write the facts of a tokenizer by their titles."""
+    """Return the facts of a tokenizer by their titles."""
     likeness = portrait.likeness
     sizes = [
         amount(portrait.n_tokens, "token"),
@@ -133,10 +133,10 @@ def _facts_of(portrait: Portrait) -> dict[str, str]:
 
 def _listed(tokens: Sequence[tuple[str, int]]) -> str:
     """List tokens with their ids."""
-    found = [f"{short(name)} {id_:,}" for name, id_ in tokens[:MAX_ADDED]]
+    listed = [f"{short(name)} {id_:,}" for name, id_ in tokens[:MAX_ADDED]]
     if len(tokens) > MAX_ADDED:
-        found.append(f"{len(tokens) - MAX_ADDED:,} more")
-    return ", ".join(found) or "none"
+        listed.append(f"{len(tokens) - MAX_ADDED:,} more")
+    return ", ".join(listed) or "none"
 
 
 def _samples(report: Report) -> Section:

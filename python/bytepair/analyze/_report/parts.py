@@ -38,8 +38,8 @@ class Cell(NamedTuple):
     """A cell of a table.
 
     A number has a ``value``, by which its column is sorted, and may have a bar that fills a
-    ``share`` of its width. ``aside`` is small text beside a number, and what a click on another
-    text shows. ``kind`` is ``token``, or ``heading`` for the only cell of a row.
+    ``share`` of its width. ``aside`` is small text beside a number; without a number, a click on
+    the text shows it. ``kind`` is ``token``, or ``heading`` for the only cell of a row.
     """
 
     text: str
@@ -76,7 +76,7 @@ class Chart(NamedTuple):
 
 
 class Card(NamedTuple):
-    """One figure of all tokenizers."""
+    """A number or a text for each tokenizer."""
 
     title: str
     values: Sequence[str]
@@ -97,7 +97,7 @@ class Section:
 
 
 def metric_card(row: StatsRow) -> Card:
-    """Write a metric of all texts."""
+    """Return a card with a metric of all texts."""
     metric = row.metric
     values = [shown(value, metric.unit) for value in row.values]
     return Card(capital(metric.title), values, metric.formula)
@@ -108,7 +108,7 @@ def capital(text: str) -> str:
 
 
 def number(value: int) -> Cell:
-    """Write a number with commas.
+    """Return a cell with a number, written with commas.
 
     >>> number(1234).text
     '1,234'

@@ -41,8 +41,8 @@ KINDS = (
 )
 """Kinds of tokens, by their characters: each token is of one kind.
 
-Letters include their marks. A ``mixed`` token has several of letters, digits, white space and
-other characters. A ``part of a character`` is not valid UTF-8 on its own. A ``byte of another
+Letters include their marks. A ``mixed`` token has characters of several kinds: letters, digits,
+white space and others. A ``part of a character`` is not valid UTF-8 on its own. A ``byte of another
 character`` is a token for one byte of a character outside the alphabet.
 """
 
@@ -92,8 +92,8 @@ class Portrait(Result):
         The tokens with the most characters; added tokens and tokens without letters are left
         out.
     merge_counts
-        The numbers of merges, from 1 on, with the count of their pair in training; merges
-        without a known count are left out (all of them, in most published files).
+        The number of each merge, from 1 on, and the count of its pair in training; merges
+        without a known count are left out (all of them in most published files).
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -186,10 +186,10 @@ def kind_of(content: bytes) -> str:
     if not text.strip():
         return "white space"
     body = text.removeprefix(" ")
-    found = {_class_of(character) for character in body}
-    if found == {"letters"}:
+    classes = {_class_of(character) for character in body}
+    if classes == {"letters"}:
         return "letters" if body == text else "letters after a space"
-    return found.pop() if len(found) == 1 else "mixed"
+    return classes.pop() if len(classes) == 1 else "mixed"
 
 
 @lru_cache(maxsize=1 << 16)

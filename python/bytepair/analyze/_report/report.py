@@ -71,7 +71,7 @@ class Report(Result):
     stats
         Metrics on the corpus; ``None`` without one.
     curves
-        The growth of compression during training, for each given log.
+        The growth of compression during training, one curve for each merge log.
     """
 
     subjects: tuple[Subject, ...]
@@ -101,6 +101,8 @@ def describe(
 
     Parameters
     ----------
+    tokenizers
+        The tokenizers by name.
     corpus
         The texts for metrics, as in :func:`bytepair.analyze.stats`, which also explains the
         other options. Without it, the report has only the parts that need no corpus.
@@ -110,7 +112,7 @@ def describe(
     logs
         Merge logs by name, to show their compression curves.
     progress
-        Called with the name of the step, the number of bytes done, and the size of the corpus.
+        Called with the name of the step, the bytes done, and the size of the corpus, if it is known.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -142,17 +144,17 @@ def describe(
         "baseline": baseline,
         "segmenter": segmenter,
     }
-    told = progress or (lambda _what, _done, _total: None)
-    sources = found = None
+    report = progress or (lambda _what, _done, _total: None)
+    sources = measured = None
     texts = SENTENCES
     if corpus is None:
         _refuse_idle({**measuring, **reading})
     else:
         sources = list_sources(corpus, input_format)
-        telling = partial(told, "measuring")
-        found = stats(tokenizers, sources, progress=telling, **measuring, **reading)
+        tell = partial(report, "measuring")
+        measured = stats(tokenizers, sources, progress=tell, **measuring, **reading)
         options = ReadOptions(field, lines, separator, skip_bad, group)
-        texts = texts_of(sources, options, found.measurements[0].groups)
+        texts = texts_of(sources, options, measured.measurements[0].groups)
     subjects = []
     for name, tokenizer in tokenizers.items():
         diagnosis = diagnose(
@@ -160,16 +162,16 @@ def describe(
             **_files_of((files or {}).get(name)),
             corpus=sources,
             reading=reading,
-            progress=partial(told, f"examining {name}"),
+            progress=partial(report, f"examining {name}"),
         )
         subjects.append(Subject(name, portrait(tokenizer), diagnosis))
     curves = (Curve(name, tuple(log.curve())) for name, log in (logs or {}).items())
-    drawn = samples(list(tokenizers.values()), texts)
-    return Report(tuple(subjects), drawn, found, tuple(curves))
+    shown = samples(list(tokenizers.values()), texts)
+    return Report(tuple(subjects), shown, measured, tuple(curves))
 
 
 def _refuse_idle(options: Mapping[str, object]) -> None:
-    """Refuse options of a corpus that is not given."""
+    """Refuse options of a corpus if there is none."""
     for name, value in options.items():
         if value not in (None, False):
             message = f"{name}= needs a corpus, and none is given"

@@ -36,14 +36,14 @@ __all__ = ["SENTENCES", "Sample", "samples", "texts_of"]
 
 MAX_SAMPLES = 12
 MAX_CHARACTERS = 280
-"""How much of a text is shown, at most."""
+"""The largest number of characters of a text that are shown."""
 MIN_CHARACTERS = 60
 ALL_CHARACTERS = 4000
-"""How many characters are shown of all texts by all tokenizers together, about."""
+"""About how many characters are shown in all, for all texts and tokenizers."""
 MAX_READ = 1 << 14
-"""How much of a text that is one file is looked at, in bytes."""
+"""The number of bytes that are read of a document, if it is a whole file."""
 MAX_DOCUMENTS = 50_000
-"""In so many documents a group is looked for."""
+"""The number of documents that are searched for the texts of groups."""
 
 
 SENTENCES = {
@@ -94,12 +94,12 @@ def samples(
     """
     n_each = ALL_CHARACTERS // max(len(texts) * len(tokenizers), 1)
     most = max(MIN_CHARACTERS, min(MAX_CHARACTERS, n_each))
-    found = []
+    shown = []
     for title, content in texts.items():
         text = beginning(content, most)
         cuts = tuple(_cut_or_error(tokenizer, text) for tokenizer in tokenizers)
-        found.append(Sample(title, text, cuts))
-    return tuple(found)
+        shown.append(Sample(title, text, cuts))
+    return tuple(shown)
 
 
 def beginning(text: bytes, n_characters: int) -> bytes:
@@ -111,13 +111,13 @@ def beginning(text: bytes, n_characters: int) -> bytes:
     ... )
     (b'the cat sat', '中文')
     """
-    found = text.lstrip().decode(errors="surrogateescape")
-    if len(found) > n_characters:
-        kept = found[: n_characters + 1]
-        words = kept.rsplit(maxsplit=1)
+    shown = text.lstrip().decode(errors="surrogateescape")
+    if len(shown) > n_characters:
+        head = shown[: n_characters + 1]
+        words = head.rsplit(maxsplit=1)
         ends_well = len(words) == 2 and len(words[0]) > 0.7 * n_characters
-        found = words[0] if ends_well else kept[:n_characters]
-    return found.rstrip().encode(errors="surrogateescape")
+        shown = words[0] if ends_well else head[:n_characters]
+    return shown.rstrip().encode(errors="surrogateescape")
 
 
 def _cut_or_error(tokenizer: Tokenizer, text: bytes) -> Cut | str:
@@ -133,9 +133,9 @@ def _cut_or_error(tokenizer: Tokenizer, text: bytes) -> Cut | str:
 def texts_of(
     sources: Sequence[Source], options: ReadOptions, groups: Mapping[str, GroupSums]
 ) -> dict[str, bytes]:
-    """Return the first text that is not blank of each file or, with groups, of the largest.
+    """Return the first text that is not blank of each file or, with groups, of each large group.
 
-    A group that begins late has no text.
+    A group that first occurs late in the corpus has no text.
     """
     if options.group is None:
         names = file_names([source.path for source in sources])
@@ -165,7 +165,7 @@ def _first_of(source: Source, options: ReadOptions) -> bytes:
 
 
 def _documents(part: Part, options: ReadOptions) -> Iterator[tuple[str, bytes]]:
-    """Yield documents with their groups, each cut at a length."""
+    """Yield the group and the beginning of each document."""
     for rows in read_rows(part, options, Tally()):
         for number in range(len(rows.offsets) - 1):
             name = b"" if rows.groups is None else _row(*rows.groups, number)

@@ -25,7 +25,7 @@ Kind: TypeAlias = Literal["text", "byte", "unknown", "added", "none", "missing"]
 
 @dataclass(frozen=True, slots=True)
 class CutToken:
-    """A token at its place in a text.
+    """A token and its span in a text.
 
     Attributes
     ----------
@@ -34,14 +34,14 @@ class CutToken:
     start, end
         The span of the text that it stands for, in bytes; empty if the tokenizer inserted it.
     piece
-        The number of its piece, from 0 on; an added token counts as one.
+        The number of its piece, from 0 on; an added token counts as a piece.
     kind
         ``"text"``; ``"byte"`` for a byte of a character outside the alphabet;
         ``"unknown"``; ``"added"``; ``"missing"`` for a character that no token stands for, which
         has no id.
     content
-        Its own bytes, without marks; the name of an unknown or added token; of a missing
-        character, its text.
+        Its bytes, without marks; the name of an unknown or added token; the text of a missing
+        character.
     written
         The token as written in published files, such as ``Ġthe``.
     """
@@ -112,7 +112,7 @@ class Cut(Result):
     groups
         The tokens in order, grouped into whole characters. The groups cover the text.
     n_pieces
-        The number of pieces that the pattern cut, plus added tokens.
+        The number of pieces; an added token counts as a piece.
 
     >>> import bytepair
     >>> from bytepair.analyze import cut
@@ -223,8 +223,8 @@ def cut(
     """Cut a text as a tokenizer does.
 
     The ids and the options are those of :meth:`bytepair.Tokenizer.encode`; the template is
-    not applied. A character that ``encode`` refuses, since no token stands for it, is a token of
-    its own here, without an id.
+    not applied. A character that ``encode`` refuses, since no token stands for it, is a separate
+    token without an id here.
 
     >>> import bytepair
     >>> from bytepair.analyze import cut
@@ -232,7 +232,7 @@ def cut(
     >>> [group.ids for group in cut(tokenizer, "lower").groups]
     [(257,), (68,), (81,)]
 
-    Raises the other errors of :meth:`bytepair.Tokenizer.encode`.
+    Errors are otherwise those of :meth:`bytepair.Tokenizer.encode`.
     """
     tokenizer = loaded(tokenizer)
     parts, missing = course_of(
@@ -259,14 +259,14 @@ def _placed(
             written = content.decode(errors="backslashreplace") or end_mark(tokenizer)
             token = CutToken(NO_ID, start, end, piece, "missing", content, written)
         else:
-            one = known[id_]
-            token = CutToken(id_, start, end, piece, one.kind, one.bytes, one.written)
+            own = known[id_]
+            token = CutToken(id_, start, end, piece, own.kind, own.bytes, own.written)
         tokens.append(token)
     return tokens
 
 
 def _flat(parts: Iterable[Any]) -> Iterator[Any]:
-    """Give the pieces and added tokens of parts in order."""
+    """Yield the pieces and added tokens of parts in order."""
     for part in parts:
         if part[0] == "text":
             yield from part[4]
@@ -282,7 +282,7 @@ def _places(parts: Iterable[Any]) -> Iterator[tuple[int, int, int, int]]:
 
 
 def character_ends(text: bytes) -> list[int]:
-    r"""Give the ends of the characters of a text, as a reader sees them, in bytes.
+    r"""Return the byte offsets of the ends of the characters of a text, as a reader sees them.
 
     A line end of two characters counts as two, since tokens may separate them.
 
@@ -311,8 +311,8 @@ def _grouped(tokens: list[CutToken], ends: list[int], n_bytes: int) -> Iterator[
             start, end = min(first, start), max(last, end)
             joined.append(before)
         group = joined.pop()
-        for behind in reversed(joined):
-            group += behind
+        for following in reversed(joined):
+            group += following
         open_groups.append((start, end, group))
     place, piece = 0, -1
     for start, end, group in open_groups:
@@ -326,7 +326,7 @@ def _grouped(tokens: list[CutToken], ends: list[int], n_bytes: int) -> Iterator[
 
 
 def _whole(ends: list[int], n_bytes: int) -> tuple[list[int], list[int]]:
-    """Give, for each place, the nearest character borders at or before it, and at or after it."""
+    """Return, for each offset, the nearest character border at or before it, and at or after it."""
     lower, upper = [0] * (n_bytes + 1), [n_bytes] * (n_bytes + 1)
     for start, end in pairwise([0, *ends]):
         lower[start:end] = [start] * (end - start)

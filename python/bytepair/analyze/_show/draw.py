@@ -24,7 +24,7 @@ class Shown:
     Attributes
     ----------
     cuts
-        The data: one :class:`bytepair.analyze.Cut` for each tokenizer.
+        One :class:`bytepair.analyze.Cut` of the text for each tokenizer.
     names
         The names of the tokenizers, if there are several.
     options
@@ -51,25 +51,25 @@ class Shown:
 
 
 def counts(cut: Cut, *, pieces: bool = False) -> str:
-    """Write the length of a text.
+    """Describe the length of a text in tokens, characters and bytes.
 
     >>> counts(Cut(b"", (), 0))
     '0 tokens, 0 characters, 0 bytes'
     """
     without_id = f" ({cut.n_missing:,} without an id)" if cut.n_missing else ""
-    found = [amount(cut.n_tokens, "token") + without_id]
+    sizes = [amount(cut.n_tokens, "token") + without_id]
     if pieces:
-        found.append(amount(cut.n_pieces, "piece"))
-    found += [amount(cut.n_characters, "character"), amount(cut.n_bytes, "byte")]
+        sizes.append(amount(cut.n_pieces, "piece"))
+    sizes += [amount(cut.n_characters, "character"), amount(cut.n_bytes, "byte")]
     if cut.bytes_per_token is not None:
-        found.append(f"{cut.bytes_per_token:.2f} bytes per token")
-    return ", ".join(found)
+        sizes.append(f"{cut.bytes_per_token:.2f} bytes per token")
+    return ", ".join(sizes)
 
 
 def drawn(
     cuts: Sequence[Cut], names: Sequence[str], options: Options
 ) -> Iterator[Line]:
-    """Give the lines of a drawing: the counts of each tokenizer, and the tokens."""
+    """Yield the lines of a drawing: the counts of each tokenizer, and the tokens."""
     n_columns = min(max(map(width, map(visible, names))), NAME_COLUMNS)
     for number, (cut, name) in enumerate(zip(cuts, names, strict=True), 1):
         title = f"{number} {shortened(visible(name), n_columns)}  " * (len(cuts) > 1)
@@ -91,7 +91,7 @@ def drawn(
 
 
 def shortened(name: str, n_columns: int) -> str:
-    """Cut a name in its middle, since names differ at their beginning or end, or fill it.
+    """Cut or fill a name to a width, in its middle, since names differ at their beginning or end.
 
     >>> shortened("models/small/tokenizer.json", 16), shortened("a.json", 8)
     ('models/…zer.json', 'a.json  ')

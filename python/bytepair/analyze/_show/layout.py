@@ -2,8 +2,8 @@
 
 In a terminal, lines are broken where all rows begin a token, and ids and bytes are below their token.
 Many terminals reorder lines with right-to-left text, so that nothing below such a line would be in its
-column. For a text with such letters, ids and bytes are therefore a list, and each character has the
-number of its tokens beside it instead of their bytes, whose letters would separate the words. Takes
+column. For a text with such letters, ids and bytes are therefore a list, and each character that several
+tokens share has their number beside it instead of their bytes, whose letters would separate the words. Takes
 time and memory linear in the text.
 """
 
@@ -34,7 +34,7 @@ OPENING, PART, CLOSING = "\u2039", "|", "\u203a"
 """The marks around the tokens of a group, and between two tokens."""
 PIECE = "│"
 NO_ID = "-"
-"""Stands for the id of a token that has none."""
+"""Drawn for a token without an id."""
 NEVER = 1 << 40
 
 
@@ -57,7 +57,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Box:
-    """A group of tokens, or its part up to a line end; its bytes and ids, and its width with them."""
+    """A group of tokens, or its part up to a line end, with its bytes and ids, and its total width."""
 
     runs: Line
     notes: Sequence[str]
@@ -92,8 +92,8 @@ Packable = TypeVar("Packable", Box, Cell)
 def lines_of(cuts: Sequence[Cut], options: Options) -> Iterator[list[list[Line]]]:
     """Lay out cuts of one text for a terminal.
 
-    Return the rows of each line of the screen, in order. A row is a line with the tokens and a line for
-    each kind of note, or a list of the notes.
+    Yield the rows of each line of the screen, in order. A row is a line with the tokens, and a line for
+    each kind of note or a list of the notes.
     """
     room = options.columns or NEVER
     is_listed = options.has_notes and _has_right_to_left(cuts[0].text)
@@ -120,7 +120,7 @@ def cuts_html(cuts: Sequence[Cut], options: Options) -> list[str]:
 
 
 def _inline(boxes: Iterable[Box]) -> Iterator[Line]:
-    """Write the notes of tokens after them."""
+    """Write the notes of each box after its tokens."""
     line: Line = []
     for box in boxes:
         style = f"{box.runs[-1].style} part"
@@ -136,7 +136,7 @@ def _inline(boxes: Iterable[Box]) -> Iterator[Line]:
 
 
 def _rows(cuts: Sequence[Cut], options: Options) -> list[list[list[Box]]]:
-    """Return the boxes of each group of each cut; groups that all of several cuts have are pale."""
+    """Return the boxes of each group of each cut; groups that all of several cuts share are pale."""
     shared: set[tuple[int, ...]] = set()
     if len(cuts) > 1:
         shared = set.intersection(*(set(map(_borders, cut.groups)) for cut in cuts))
@@ -178,7 +178,7 @@ class Drawer:
     is_above: bool
 
     def boxes(self, number: int, *, is_shared: bool) -> list[Box]:
-        """Draw a group, in a box for each line that it is in."""
+        """Draw a group, with a box for each of its lines."""
         group = self.cut.groups[number]
         text = visible(
             self.cut.text[group.start : group.end], spaces=self.options.spaces
@@ -289,14 +289,14 @@ def _cells(cuts: Sequence[Cut], options: Options, room: int) -> Iterator[Cell]:
     """Divide rows at the places where all of them cut, at line ends, and where there is no room."""
     borders = ({p for g in cut.groups for p in (g.start, g.end)} for cut in cuts)
     shared = sorted(set.intersection(*borders))
-    found: dict[tuple[int, bool], list[list[Box]]] = {}
+    cells: dict[tuple[int, bool], list[list[Box]]] = {}
     for row, (cut, drawn) in enumerate(zip(cuts, _rows(cuts, options), strict=True)):
         for group, boxes in zip(cut.groups, drawn, strict=True):
             place = shared[bisect_right(shared, group.start) - 1]
             has_text = group.end > place
-            cell = found.setdefault((place, has_text), [[] for _cut in cuts])
+            cell = cells.setdefault((place, has_text), [[] for _cut in cuts])
             cell[row] += boxes
-    for _place, rows in sorted(found.items()):
+    for _place, rows in sorted(cells.items()):
         for lines in _side_by_side(rows, NEVER):
             yield from map(Cell, _side_by_side(lines, room))
 
@@ -351,12 +351,12 @@ def _listed(boxes: Sequence[Box]) -> list[Line]:
         max(map(len, notes))
         for notes in zip(*(notes for notes, _ in rows), strict=True)
     ]
-    found: list[Line] = [[run for box in boxes for run in box.runs]]
+    lines: list[Line] = [[run for box in boxes for run in box.runs]]
     for notes, runs in rows:
         both = zip(notes, widths, strict=True)
         shown = "  ".join(f"{note:<{n_columns}}" for note, n_columns in both)
-        found.append([Run(f"  {shown}  ", "note"), *runs])
-    return found
+        lines.append([Run(f"  {shown}  ", "note"), *runs])
+    return lines
 
 
 def label(token: CutToken) -> str:
@@ -384,7 +384,7 @@ def label(token: CutToken) -> str:
 
 
 def bytes_of(token: CutToken, text: bytes) -> str:
-    r"""Write the bytes of a token; of an unknown one, those of the text that it stands for.
+    r"""Write the bytes of a token; for an unknown token, those of the text that it stands for.
 
     >>> bytes_of(CutToken(0, 1, 3, 0, "unknown", b"<unk>", "<unk>"), b"a\xc3\xa9")
     'c3 a9'

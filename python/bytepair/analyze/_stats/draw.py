@@ -43,7 +43,7 @@ MAX_WIDTH = 200
 """Wider tables are hard to read."""
 NO_VALUE = "-"
 N_SCRIPTS = 8
-"""The number of scripts that are shown, those with the most occurrences first."""
+"""The number of scripts that are shown, the most frequent first."""
 N_MISSING = 12
 """The number of characters without a token that are shown, the most frequent first."""
 
@@ -128,7 +128,7 @@ def _group_rows(stats: Stats, metric: Metric) -> Iterator[Row]:
 
 
 def _notes(stats: Stats) -> Iterator[str]:
-    """Name metrics that are left out, and how to get them."""
+    """Describe the metrics that are left out, how to get them, and what was skipped."""
     segmenter = stats.segmenter
     if segmenter is None:
         yield (
@@ -151,7 +151,7 @@ def _notes(stats: Stats) -> Iterator[str]:
 
 
 def fate(measurement: Measurement) -> str:
-    """Say what becomes of characters that no token stands for."""
+    """Describe what happens to characters that no token stands for."""
     n_missing = amount(measurement.total.n_missing, "character")
     if measurement.leaves_out:
         return (

@@ -1,8 +1,8 @@
-"""Corpora measured with tokenizers: files, streams and texts, read once and handed to a meter.
+"""Measuring corpora with tokenizers: files, streams and texts are read once and passed to a meter.
 
 A corpus is read once for any number of tokenizers, in blocks of some megabytes; `_meter.py` measures
 them, on all processors. Memory is that of the meter, a few blocks of the corpus, and its longest
-document; a text file that is one document is never held whole.
+document; a text file that is one document is read in parts.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class FileOptions(TypedDict, total=False):
 
 
 class MeasureOptions(FileOptions, total=False):
-    """What of a corpus is measured; see :func:`measure`."""
+    """What is measured in a corpus; see :func:`measure`."""
 
     group: str | None
     by_file: bool
@@ -110,7 +110,8 @@ def measure(
     threads
         The number of threads; by default one for each processor.
     progress
-        Called after each block with the number of bytes done, and the size of the corpus.
+        Called after each block with the number of bytes done, and the size of the corpus or
+        ``None``.
 
     Raises
     ------
@@ -162,11 +163,13 @@ def file_sums(
 ) -> list[tuple[str, tuple[GroupSums, ...]]]:
     """Measure each file of a corpus with each tokenizer; see :func:`measure`.
 
+    Returns the path of each file, with the sums of each tokenizer.
+
     >>> import bytepair, pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp(), "corpus.txt")
     >>> _ = file.write_text("low lower")
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    >>> [[one.tokens for one in sums] for _path, sums in file_sums([tokenizer], file)]
+    >>> [[each.tokens for each in sums] for _path, sums in file_sums([tokenizer], file)]
     [[5]]
     """
     tokenizers = all_loaded(tokenizers)
@@ -174,16 +177,16 @@ def file_sums(
     context = _Context(**options)
     sources = context.sources(corpus)
     n_total = _n_bytes(sources)
-    found = []
+    files = []
     n_before = 0
     for source in sources:
         progress = _later(context.progress, n_before, n_total)
         with context.meter(tokenizers) as meter:
             _Files(meter, context.reading).add([source], None, progress)
             sums = tuple(each.total for each in meter.finish(None))
-        found.append((source.path, sums))
+        files.append((source.path, sums))
         n_before += source.size
-    return found
+    return files
 
 
 def measure_texts(
@@ -194,7 +197,7 @@ def measure_texts(
     added_tokens: Literal["find", "text"] = "find",
     threads: int | None = None,
 ) -> Measurement:
-    """Measure texts with a tokenizer; a mapping gives texts by group. See :func:`measure`.
+    """Measure texts with a tokenizer; a mapping has texts by group. See :func:`measure`.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -206,13 +209,13 @@ def measure_texts(
     grouped = texts if isinstance(texts, Mapping) else {None: texts}
     grouped_by = "group" if isinstance(texts, Mapping) else None
     with Meter([tokenizer], segmenter, added_tokens, threads) as meter:
-        for name, some in grouped.items():
-            _add_texts(meter, some, name)
+        for name, group in grouped.items():
+            _add_texts(meter, group, name)
         return meter.finish(grouped_by)[0]
 
 
 def file_names(paths: Sequence[str]) -> list[str]:
-    """Give files short names: the part in which their paths differ.
+    """Return short names for files: their last parts if these differ, otherwise their paths.
 
     >>> file_names(["a/en.txt", "a/de.txt"]), file_names(["a/text", "b/text"])
     (['en.txt', 'de.txt'], ['a/text', 'b/text'])
@@ -347,7 +350,7 @@ def _add_texts(meter: Meter, texts: Iterable[str | bytes], group: str | None) ->
 
 
 def _n_bytes(sources: Sequence[Source]) -> int | None:
-    """Give the size of a corpus, if it is known."""
+    """Return the size of a corpus, if it is known."""
     is_known = not any(isinstance(source, Stream) for source in sources)
     return sum(source.size for source in sources) if is_known else None
 
@@ -362,7 +365,7 @@ def _later(
 
 
 def _alike(name: bytes, n_rows: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Give a column with the same name in each row."""
+    """Return a column with the same name in each row."""
     data = np.frombuffer(name * n_rows, np.uint8)
     return data, np.arange(n_rows + 1, dtype=np.int64) * len(name)
 

@@ -1,9 +1,9 @@
 """Meters: the sums of texts under several tokenizers, and the distinct words of the texts.
 
-A meter takes columns of texts, and texts that come in parts; `_measure.py` reads them from a corpus.
-`_metric_table.py` computes ratios from the sums. Results do not depend on blocks or threads. Memory
-is eight bytes for each token of a vocabulary in each group and thread, and a limit for distinct words,
-which go to temporary files beyond it.
+A meter takes columns of texts, and texts that are read in parts; `_measure.py` reads them from a corpus.
+`_metric_table.py` computes ratios from the sums. Results do not depend on blocks or threads. Each token
+of a vocabulary takes eight bytes of memory in each group and thread. Distinct words take a limited
+amount of memory; the rest goes to temporary files.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ SEGMENTERS = {
 WORD_MEMORY = 256 << 20
 """The memory for distinct words, in bytes; the rest goes to temporary files."""
 MAX_WORD_THREADS = 8
-"""The largest number of threads for counting words: more need memory, and are rarely faster."""
+"""The largest number of threads for counting words: more need memory and are rarely faster."""
 N_WORDS_AT_ONCE, N_WORD_BYTES_AT_ONCE = 1 << 16, 4 << 20
 
 N_SUMS = 11
@@ -78,7 +78,7 @@ class Segmenter:
 
     @classmethod
     def named(cls, name: str) -> Segmenter:
-        """Give the segmenter of a name, or of a regular expression.
+        """Return the segmenter with a name, or with a regular expression as its pattern.
 
         Raises
         ------
@@ -106,8 +106,7 @@ class GroupSums(Result):
     counts
         The number of occurrences of each token, by id.
     missing
-        The number of occurrences of each character that no token stands for, as it is in the
-        text.
+        The number of occurrences of each character that no token stands for, as in the text.
     documents, bytes, characters, lines
         Their numbers in the original texts. An invalid byte counts as a character, unless it
         has the form of a continuation byte. A newline or the end of a document ends a line; an
@@ -204,9 +203,9 @@ class Measurement(Result):
 
     @property
     def leaves_out(self) -> bool:
-        """Whether the tokenizer leaves out characters that no token stands for, or refuses them."""
-        found: bool = self.tokenizer.inspect().settings["drops_missing"]
-        return found
+        """Whether characters that no token stands for are left out; otherwise, encoding refuses them."""
+        drops_missing: bool = self.tokenizer.inspect().settings["drops_missing"]
+        return drops_missing
 
     @cached_property
     def tokens(self) -> TokenTable:
@@ -214,7 +213,7 @@ class Measurement(Result):
         return token_table(self.tokenizer)
 
     def of(self, group: str | None) -> GroupSums:
-        """Give the sums of a group, or of all texts."""
+        """Return the sums of a group, or of all texts."""
         return self.total if group is None else self.groups[group]
 
 
@@ -284,10 +283,10 @@ class Meter:
     def streams(
         self, group: bytes | None
     ) -> list[Callable[[Callable[[int], bytes]], None]]:
-        """Give functions that add a text of a group.
+        """Return functions that add a text of a group.
 
-        All of them must be called. Each reads the whole text by a function that gives a number of
-        bytes at most, and none at the end.
+        Call all of them. Each reads the whole text with a function that takes the largest number
+        of bytes to return, and returns none at the end.
         """
         watches = [_Watch(encoder) for encoder in self.encoders]
         streams: list[Callable[[Callable[[int], bytes]], None]] = [
@@ -306,12 +305,12 @@ class Meter:
         return streams
 
     def finish(self, grouped_by: str | None, bad_lines: int = 0) -> list[Measurement]:
-        """Give the measurements; the arguments are their attributes."""
+        """Return the measurements; the arguments are their attributes."""
         words = None if self.words is None else self.words.rows()
         types = self._word_types(words)
         return [
-            self._measurement(place, found, grouped_by, bad_lines)
-            for place, found in enumerate(types)
+            self._measurement(place, of_words, grouped_by, bad_lines)
+            for place, of_words in enumerate(types)
         ]
 
     def _measurement(
@@ -382,7 +381,7 @@ class Meter:
 
 
 class _Words:
-    """Counts distinct words in bounded memory: the rest goes to temporary files."""
+    """Counts distinct words in limited memory; the rest goes to temporary files."""
 
     def __init__(self, segmenter: Segmenter, threads: int | None) -> None:
         self.folder = TemporaryFolder()
@@ -397,9 +396,9 @@ class _Words:
         self.folder.remove()
 
     def rows(self) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
-        """Give the distinct words in batches of bytes and offsets."""
+        """Yield the distinct words in batches of bytes and offsets."""
         sums = _core.CountSums(self.folder.name, WORD_MEMORY)
-        runs, _found = self.corpus.finish_runs(self.folder.name)
+        runs, _specials = self.corpus.finish_runs(self.folder.name)
         for run in runs:
             sums.add_run(run)
         sums.finish(1, [0], with_first=False)
@@ -427,20 +426,20 @@ def _find_in_stream(
     watch: _Watch,
     read: Callable[[int], bytes],
 ) -> None:
-    """Find what is missing in a text that was measured before."""
+    """Find the missing characters of a text that was measured before."""
     if watch.may_miss:
         finder.add_stream(read, group)
 
 
 class _Watch:
-    """Tells whether a text that is read may have anything that a finder finds."""
+    """Watches a text while it is read: whether a finder may find missing characters in it."""
 
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
         self.may_miss = encoder.rare is None
 
     def watching(self, read: Callable[[int], bytes]) -> Callable[[int], bytes]:
-        """Give what reads and watches."""
+        """Return a function that reads, and watches what it reads."""
         if self.may_miss:
             return read
 
@@ -455,7 +454,7 @@ class _Watch:
 def _finding(
     encoder: Encoder, added_tokens: Literal["find", "text"], threads: int | None
 ) -> _core.Measure | None:
-    """Give what finds the characters that a tokenizer leaves out, if it may leave out any."""
+    """Return a measure of the characters that a tokenizer leaves out; ``None`` if it leaves out none."""
     if encoder.finder is None:
         return None
     tokenizer, missing = encoder.finder

@@ -29,7 +29,7 @@ Value: TypeAlias = "float | int | None"
 
 @dataclass(frozen=True)
 class Measured:
-    """The input of a metric: a measurement, and the group whose metric is asked for."""
+    """The input of a metric: a measurement, and the group to compute it for."""
 
     measurement: Measurement
     group: str | None
@@ -63,7 +63,7 @@ class Metric:
     caveat
         The limits of its meaning.
     compute
-        Gives its value; ``None`` if it does not exist.
+        Computes its value; ``None`` if it does not exist.
     of_all, by_group
         Whether it exists for all texts together, and for a group.
     """
@@ -125,7 +125,7 @@ def _n_kind(name: str) -> Callable[[Measured], Value]:
 
 
 def _share_of_kind(name: str) -> Callable[[Measured], Value]:
-    """Give the share of occurrences of tokens that are of a kind."""
+    """Compute the share of occurrences of tokens that are of a kind."""
 
     def share(measured: Measured) -> Value:
         n_found = int(measured.sums.counts[_kind(measured, name)].sum())

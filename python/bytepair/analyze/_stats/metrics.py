@@ -30,11 +30,11 @@ __all__ = [
 ]
 
 RENYI_ORDER = 2.5
-"""The order of Rényi's entropy in examples of tokenization-scorer."""
+"""The order of Rényi's entropy in the examples of tokenization-scorer."""
 
 
 def ratio(numerator: float, denominator: float) -> float | None:
-    """Divide sums; ``None`` for a quotient by zero.
+    """Divide two sums; ``None`` if the divisor is zero.
 
     >>> ratio(12, 4), ratio(12, 0)
     (3.0, None)
@@ -43,7 +43,9 @@ def ratio(numerator: float, denominator: float) -> float | None:
 
 
 def shannon_entropy(counts: ArrayLike) -> float | None:
-    """Give the entropy of a distribution in bits: the sum of p log2(1 / p), p being count / sum.
+    """Return the entropy of a distribution in bits: the sum of p log2(1 / p), where p is count / sum.
+
+    ``None`` if there are no counts above zero.
 
     >>> shannon_entropy([1, 1, 1, 1]), shannon_entropy([2, 1, 1]), shannon_entropy([])
     (2.0, 1.5, None)
@@ -55,9 +57,9 @@ def shannon_entropy(counts: ArrayLike) -> float | None:
 
 
 def renyi_entropy(counts: ArrayLike, order: float = RENYI_ORDER) -> float | None:
-    """Give Rényi's entropy of an order in bits: log2 of the sum of p ** order, / (1 - order).
+    """Return Rényi's entropy of an order in bits: log2(sum of p ** order) / (1 - order).
 
-    Order 1 gives Shannon's entropy.
+    Order 1 is Shannon's entropy. ``None`` if there are no counts above zero.
 
     >>> renyi_entropy([1, 1, 1, 1]), renyi_entropy([3, 1], order=2)
     (2.0, 0.6780719051126377)
@@ -82,9 +84,9 @@ def efficiency(entropy: float | None, n_types: int) -> float | None:
 
 
 def shannon_efficiency(counts: ArrayLike, n_types: int | None = None) -> float | None:
-    """Give Shannon's entropy as a share of log2 of the number of types.
+    """Return Shannon's entropy as a share of log2 of the number of types.
 
-    By default, this is the number of types that occur.
+    By default, these are the types that occur. ``None`` for fewer than two types.
 
     >>> shannon_efficiency([1, 1, 1, 1]), shannon_efficiency([1, 1, 0, 0], n_types=4)
     (1.0, 0.5)
@@ -95,10 +97,10 @@ def shannon_efficiency(counts: ArrayLike, n_types: int | None = None) -> float |
 def renyi_efficiency(
     counts: ArrayLike, order: float = RENYI_ORDER, n_types: int | None = None
 ) -> float | None:
-    """Give Rényi's entropy as a share of log2 of the number of types.
+    """Return Rényi's entropy as a share of log2 of the number of types.
 
-    By default, this is the number of types that occur. The examples are from the README of
-    tokenization-scorer, which shows the values of order 3 beside a call with 2.5.
+    By default, these are the types that occur. ``None`` for fewer than two types. The examples are
+    from the README of tokenization-scorer, which shows the values of order 3 next to a call with 2.5.
 
     >>> def counts(text):
     ...     return [text.split().count(token) for token in sorted(set(text.split()))]
@@ -113,9 +115,10 @@ def renyi_efficiency(
 
 
 def gini(costs: Sequence[float]) -> float | None:
-    """Give the Gini coefficient: the sum of |a - b| over all pairs, / (2 n ** 2 mean).
+    """Return the Gini coefficient: the sum of |a - b| over all pairs, divided by 2 n ** 2 mean.
 
-    It is 0 if all values are equal; the more unequal they are, the closer it is to 1.
+    It is 0 if all values are equal; the more unequal they are, the closer it is to 1. ``None`` if
+    their sum is zero.
 
     >>> gini([1, 1, 1]), gini([1, 3]), round(gini([0, 0, 1]), 6), gini([])
     (0.0, 0.25, 0.666667, None)
@@ -130,7 +133,7 @@ def gini(costs: Sequence[float]) -> float | None:
 
 
 def _shares(counts: ArrayLike) -> NDArray[np.float64]:
-    """Give the shares of types that occur."""
+    """Return the shares of the types that occur."""
     numbers = _numbers("counts", counts)
     numbers = numbers[numbers > 0]
     return numbers / numbers.sum() if len(numbers) else numbers

@@ -45,7 +45,7 @@ __all__ = ["MissingRow", "ScriptRow", "Stats", "StatsRow", "stats", "stats_of"]
 
 
 VIEW_WIDTH = 100
-"""How wide the view of a result is, in columns."""
+"""The width of a printed result, in columns."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,12 @@ class ScriptRow:
 
 @dataclass(frozen=True)
 class MissingRow:
-    """A character that no token of some tokenizer stands for.
+    """A character that some tokenizer has no token for.
 
     Attributes
     ----------
     text
-        The character, as it is in the texts.
+        The character, as in the texts.
     counts
         Its number of occurrences without a token, for each tokenizer.
     """
@@ -114,7 +114,7 @@ class Stats(Result):
     measurements
         The measurements of each.
     baseline
-        The group to compare the others with; ``None`` if groups do not say the same.
+        The group to compare the others with; ``None`` if the groups are not parallel.
     """
 
     names: tuple[str, ...]
@@ -133,8 +133,8 @@ class Stats(Result):
     def _refuse_other_texts(self, name: str, other: Measurement) -> None:
         """Refuse measurements with different segmenters or of different texts."""
         segmenters = [
-            one.segmenter.name if one.segmenter else "none"
-            for one in (self._first, other)
+            measured.segmenter.name if measured.segmenter else "none"
+            for measured in (self._first, other)
         ]
         if other.segmenter != self._first.segmenter:
             message = (
@@ -150,14 +150,14 @@ class Stats(Result):
             raise TokenizerError(message)
 
     def _refuse_other_groups(self, baseline: str) -> None:
-        """Refuse a comparison of groups that say different things."""
+        """Refuse a comparison of groups that are not parallel."""
         groups = self._first.groups
-        given = argument("baseline", baseline)
+        option = argument("baseline", baseline)
         if len(groups) < 2:
-            message = f"{given} needs at least two groups; give their field with {argument('group', '')}"
+            message = f"{option} needs at least two groups; give their field with {argument('group', '')}"
             raise TokenizerError(message)
         if baseline not in groups:
-            message = f"{given} is not a group; the groups are {', '.join(groups)}"
+            message = f"{option} is not a group; the groups are {', '.join(groups)}"
             raise TokenizerError(message)
         what, numbers = "documents", {n: s.documents for n, s in groups.items()}
         if set(numbers.values()) == {1}:
@@ -166,7 +166,7 @@ class Stats(Result):
         most = max(groups, key=numbers.__getitem__)
         if numbers[least] != numbers[most]:
             message = (
-                f"{given}: the groups are not parallel: {least!r} has {numbers[least]:,} {what} "
+                f"{option}: the groups are not parallel: {least!r} has {numbers[least]:,} {what} "
                 f"and {most!r} has {numbers[most]:,}"
             )
             raise TokenizerError(message)
@@ -188,11 +188,11 @@ class Stats(Result):
     @property
     def has_missing(self) -> bool:
         """Whether the texts have characters that no token of a tokenizer stands for."""
-        return any(one.total.n_missing for one in self.measurements)
+        return any(measured.total.n_missing for measured in self.measurements)
 
     @property
     def absent(self) -> dict[str, str]:
-        """Give the reason for each metric that is left out."""
+        """The reason for each metric that is left out, by key."""
         reasons = {}
         if self.segmenter is None:
             reasons["Words"] = "no segmenter was given"
@@ -206,14 +206,14 @@ class Stats(Result):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the metrics that exist; those of missing characters only if there are any."""
+        """The keys of the metrics that exist; those of missing characters only if there are such characters."""
         left_out = set(self.absent)
         if not self.has_missing:
             left_out |= {"missing", "missing_share"}
         return tuple(key for key in METRICS if key not in left_out)
 
     def row(self, key: str, group: str | None = None) -> StatsRow:
-        """Give a metric of all texts, or of a group.
+        """Return a metric of all texts, or of a group.
 
         Raises
         ------
@@ -232,11 +232,11 @@ class Stats(Result):
         is_defined = metric.of_all if group is None else metric.by_group
         if key in self.absent or not is_defined:
             return StatsRow(metric, group, (None,) * len(self.names))
-        measured = (Measured(one, group, self.baseline) for one in self.measurements)
-        return StatsRow(metric, group, tuple(map(metric.compute, measured)))
+        inputs = (Measured(each, group, self.baseline) for each in self.measurements)
+        return StatsRow(metric, group, tuple(map(metric.compute, inputs)))
 
     def rows(self) -> list[StatsRow]:
-        """Give every metric that exists, first for all texts and then for each group."""
+        """Return every metric that exists, first for all texts and then for each group."""
         return [
             self.row(key, group)
             for group in (None, *self.groups)
@@ -245,7 +245,7 @@ class Stats(Result):
         ]
 
     def scripts(self) -> list[ScriptRow]:
-        """Give the tokens of each script, ordered by occurrences, the most frequent first."""
+        """Return the tokens of each script, the most frequent script first."""
         found = [_scripts(measurement) for measurement in self.measurements]
         names = sorted({name for scripts in found for name in scripts})
         rows = [
@@ -264,14 +264,14 @@ class Stats(Result):
         return sorted(rows, key=lambda row: -max(share or 0 for share in row.shares))
 
     def missing(self) -> list[MissingRow]:
-        """Give the characters that no token stands for, the most frequent first."""
-        found = [measurement.total.missing for measurement in self.measurements]
-        texts = sorted({text for counts in found for text in counts})
-        rows = [MissingRow(text, tuple(one[text] for one in found)) for text in texts]
+        """Return the characters that no token stands for, the most frequent first."""
+        counters = [measurement.total.missing for measurement in self.measurements]
+        texts = sorted({text for counts in counters for text in counts})
+        rows = [MissingRow(text, tuple(c[text] for c in counters)) for text in texts]
         return sorted(rows, key=lambda row: -max(row.counts))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as a JSON object.
+        """Return everything as a JSON object.
 
         Metrics are listed by key; a value that does not exist is ``null``.
         """
@@ -313,7 +313,7 @@ class Stats(Result):
         }
 
     def _missing_dict(self, place: int) -> dict[str, dict[str, int]]:
-        """Give the characters without a token, if any tokenizer has them."""
+        """Return the characters without a token, if any tokenizer has them."""
         if not self.has_missing:
             return {}
         counts = Counter[str]()
@@ -324,26 +324,26 @@ class Stats(Result):
         return {"missing": dict(counts)}
 
     def to_json(self) -> str:
-        """Give everything as JSON text."""
+        """Return everything as JSON text."""
         return json.dumps(self.to_dict())
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Give a record for each value: tokenizer, group, metric, unit, value.
+        """Yield a record for each value: tokenizer, group, metric, unit, value.
 
-        The group of all texts is ``None``. Names are UTF-8: other bytes of them are escapes.
+        The group of all texts is ``None``. Names are UTF-8, with other bytes as escapes.
         """
         for row in self.rows():
-            for name, found in zip(self.names, row.values, strict=True):
+            for name, value in zip(self.names, row.values, strict=True):
                 yield {
                     "tokenizer": _escaped(name),
                     "group": None if row.group is None else _escaped(row.group),
                     "metric": row.metric.key,
                     "unit": row.metric.unit,
-                    "value": found,
+                    "value": value,
                 }
 
     def to_csv(self) -> str:
-        """Give the records as CSV; missing values, and the group of all texts, are empty."""
+        """Return the records as CSV; missing values, and the group of all texts, are empty."""
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["tokenizer", "group", "metric", "unit", "value"])
@@ -351,7 +351,7 @@ class Stats(Result):
         return file.getvalue()
 
     def to_parquet(self) -> bytes:
-        """Give the records as a Parquet file; values are ``float64``. Needs pyarrow."""
+        """Return the records as a Parquet file; values are ``float64``. Needs pyarrow."""
         pa, parquet = load("pyarrow"), load("pyarrow.parquet")
         records = list(self.records())
         texts = ("tokenizer", "group", "metric", "unit")
@@ -377,7 +377,7 @@ def stats(
     baseline: str | None = None,
     **options: Unpack[MeasureOptions],
 ) -> Stats:
-    """Measure a corpus with one or more tokenizers, and give every metric.
+    """Measure a corpus with one or more tokenizers, and compute every metric.
 
     Parameters
     ----------
@@ -386,9 +386,9 @@ def stats(
     corpus, options
         As for :func:`measure`.
     baseline
-        The group to compare the tokens of the others with, if the documents of all groups say
-        the same, in the same order. All groups must have equally many documents or, if each
-        group is one document, equally many lines.
+        The group to compare the tokens of the others with, if the groups are parallel: their
+        documents say the same, in the same order. All groups must have the same number of
+        documents or, if each group is one document, of lines.
 
     Examples
     --------
@@ -412,7 +412,7 @@ def stats(
 def stats_of(
     measurements: Mapping[str, Measurement], *, baseline: str | None = None
 ) -> Stats:
-    """Put measurements of the same texts side by side, by the names of their tokenizers.
+    """Compare measurements of the same texts, by the names of their tokenizers.
 
     Raises
     ------
@@ -421,15 +421,15 @@ def stats_of(
         parallel.
     """
     expect("measurements", measurements, Mapping, "a dict of measurements by name")
-    names, found = tuple(measurements), tuple(measurements.values())
-    expect_each("measurements", found, Measurement, "what measure() gives")
-    return Stats(names, found, baseline)
+    names, measured = tuple(measurements), tuple(measurements.values())
+    expect_each("measurements", measured, Measurement, "a result of measure()")
+    return Stats(names, measured, baseline)
 
 
 def _named(
     tokenizers: Mapping[str, Tokenizer] | Sequence[Tokenizer] | Tokenizer,
 ) -> Mapping[str, Tokenizer]:
-    """Give tokenizers by name, or by number if they have no names."""
+    """Return tokenizers by name, or by number if they have no names."""
     if isinstance(tokenizers, Mapping):
         return tokenizers
     several = [tokenizers] if isinstance(tokenizers, Tokenizer) else tokenizers
@@ -456,7 +456,7 @@ def _sizes(measurement: Measurement) -> dict[str | None, tuple[int, ...]]:
 
 
 def _scripts(measurement: Measurement) -> dict[str, tuple[int, int]]:
-    """Give the number of the model's tokens for each script, and their occurrences."""
+    """Return the number of the model's tokens of each script, and of their occurrences."""
     table, counts = measurement.tokens, measurement.total.counts
     is_known = table.is_model & ~table.is_partial
     n_names = len(table.script_names)

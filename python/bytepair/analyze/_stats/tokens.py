@@ -1,7 +1,7 @@
 """Properties of the tokens of a vocabulary, as arrays by id.
 
-Takes time linear in the vocabulary and about a hundred bytes per token; done once for a
-tokenizer. A space counts as a space however the vocabulary writes it (``Ġ``, ``▁``).
+Takes time linear in the vocabulary and about a hundred bytes per token. A space counts as a
+space however the vocabulary writes it (``Ġ``, ``▁``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["NO_SCRIPT", "SEVERAL_SCRIPTS", "TokenTable", "token_table"]
 TEXT, BYTE, UNKNOWN, ADDED, HOLE = range(5)
 """Kinds of tokens."""
 KINDS = {"text": TEXT, "byte": BYTE, "unknown": UNKNOWN, "added": ADDED, "none": HOLE}
-"""The kinds, as the core numbers them: text has several, by where in a piece it stands."""
+"""The kinds, by their names in the core."""
 SPACE_MARK = "▁".encode()
 NO_SCRIPT, SEVERAL_SCRIPTS = "none", "several"
 """Names for tokens without a letter, and for tokens with letters of several scripts."""
@@ -39,7 +39,7 @@ class TokenTable:
         The bytes of each token, with spaces as spaces; empty for an id without a token.
     kinds
         0 for tokens of text, 1 for single bytes, 2 for the unknown token, 3 for tokens that are
-        only added, 4 for ids without a token.
+        only added tokens, 4 for ids without a token.
     is_model, is_unknown
         Whether a token belongs to the model (text or a single byte), and whether it is the
         unknown token.
@@ -69,15 +69,15 @@ class TokenTable:
 
     @property
     def is_model(self) -> NDArray[np.bool_]:
-        """Whether each is a token of text or of a single byte."""
-        found: NDArray[np.bool_] = self.kinds <= BYTE
-        return found
+        """Whether each token is text or a single byte."""
+        is_model: NDArray[np.bool_] = self.kinds <= BYTE
+        return is_model
 
     @property
     def is_unknown(self) -> NDArray[np.bool_]:
-        """Whether each is the unknown token."""
-        found: NDArray[np.bool_] = self.kinds == UNKNOWN
-        return found
+        """Whether each token is the unknown token."""
+        is_unknown: NDArray[np.bool_] = self.kinds == UNKNOWN
+        return is_unknown
 
     @property
     def n_tokens(self) -> int:
@@ -119,7 +119,7 @@ def token_table(tokenizer: _core.CoreTokenizer) -> TokenTable:
 
 
 def _writes_spaces_as_marks(tokenizer: _core.CoreTokenizer) -> bool:
-    """Tell whether a tokenizer turns spaces into U+2581."""
+    """Return whether a tokenizer turns spaces into U+2581."""
     pieces = tokenizer.split("a b")
     written = [p.encode() if isinstance(p, str) else p for p in pieces]
     return any(SPACE_MARK in piece for piece in written)
@@ -151,7 +151,7 @@ def _spaces_and_digits(
 
 @lru_cache(maxsize=1)
 def _script_of_each() -> tuple[tuple[str, ...], NDArray[np.uint8]]:
-    """Give the names of all scripts, and the index of the script of each code point; 0 is none."""
+    """Return the names of all scripts, and the index of the script of each code point, 0 for none."""
     names = [NO_SCRIPT]
     places = np.zeros(N_CODE_POINTS, np.uint8)
     for name, ranges in _core.unicode_scripts():
@@ -164,16 +164,16 @@ def _script_of_each() -> tuple[tuple[str, ...], NDArray[np.uint8]]:
 
 
 def _scripts(characters: list[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Give the names of scripts, and the index of each token's script."""
+    """Return the names of scripts, and the index of each token's script."""
     names, places = _script_of_each()
     joined = np.frombuffer("".join(characters).encode("utf-32-le"), np.uint32)
     lengths = np.array([len(text) for text in characters], np.int64)
     owners = np.repeat(np.arange(len(characters)), lengths)
-    found = places[joined].astype(np.int64)
-    owners, found = owners[found > 0], found[found > 0]
+    scripts = places[joined].astype(np.int64)
+    owners, scripts = owners[scripts > 0], scripts[scripts > 0]
     smallest = np.full(len(characters), len(names), np.int64)
     largest = np.zeros(len(characters), np.int64)
-    np.minimum.at(smallest, owners, found)
-    np.maximum.at(largest, owners, found)
+    np.minimum.at(smallest, owners, scripts)
+    np.maximum.at(largest, owners, scripts)
     several = (largest > 0) & (smallest != largest)
     return names, np.where(several, len(names) - 1, largest)

@@ -1,7 +1,7 @@
 """A trace of a text to its tokens, as ``bytepair trace`` draws it.
 
 Each merge is a line: the tokens of the piece after it, the merged pair, its rank and, if known,
-how often the pair occurred in training. Then comes the tree of merges.
+how often the pair occurred in training. The tree of merges follows.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -124,7 +124,7 @@ def _rows(names: Names, piece: Piece, label: str) -> Iterator[Line]:
 
 
 def _notes(trace: Trace, piece: Piece) -> Iterator[str]:
-    """Name symbols that are not in the alphabet, and text that is left out."""
+    """Describe symbols that are not in the alphabet, and text that is left out."""
     place = 0
     for symbol in piece.symbols:
         if symbol.start > place:
@@ -144,7 +144,7 @@ def _notes(trace: Trace, piece: Piece) -> Iterator[str]:
 
 
 def _row(names: Names, row: Sequence[Node], step: Step | None) -> Line:
-    """Draw the tokens of a piece, or only those around the new one if there is no room for all."""
+    """Draw the tokens of a piece, or only those around the new token if they do not all fit."""
     new = next((n for n, node in enumerate(row) if step and node.step is step), 0)
     first, last = _shown([width(names[node.id]) for node in row], new, MAX_ROW)
     runs = [Run("… ")] if first > 0 else []
@@ -155,7 +155,7 @@ def _row(names: Names, row: Sequence[Node], step: Step | None) -> Line:
 
 
 def _shown(widths: Sequence[int], new: int, room: int) -> tuple[int, int]:
-    """Choose the tokens of a row that have room, equally many before and after a token.
+    """Choose the tokens of a row that fit, equally many before and after a token.
 
     >>> _shown([1, 1, 1], 0, 5), _shown([1] * 9, 4, 11)
     ((0, 3), (2, 6))
@@ -164,12 +164,12 @@ def _shown(widths: Sequence[int], new: int, room: int) -> tuple[int, int]:
         return 0, len(widths)
     first, last, n_used = new, new + 1, widths[new] + 4  # with … on both sides
     while True:
-        grows_behind = last < len(widths) and (first == 0 or last - new <= new - first)
-        added = widths[last] if grows_behind else widths[first - 1]
+        grows_after = last < len(widths) and (first == 0 or last - new <= new - first)
+        added = widths[last] if grows_after else widths[first - 1]
         n_used += added + 1
         if n_used > room:
             return first, last
-        first, last = (first, last + 1) if grows_behind else (first - 1, last)
+        first, last = (first, last + 1) if grows_after else (first - 1, last)
 
 
 def _tree(names: Names, roots: Sequence[Node]) -> Iterator[Line]:
@@ -186,7 +186,7 @@ def _tree(names: Names, roots: Sequence[Node]) -> Iterator[Line]:
         waiting += [(part, inner, mark) for part, mark in reversed(list(parts))]
 
 
-# Why a token is not there
+# Why a text has a token or not
 
 _REASONS: dict[Verdict, str] = {
     "present": "it is there",
@@ -212,11 +212,11 @@ _REASONS: dict[Verdict, str] = {
     "normalized": "the text contains it, but is normalized from {one} to {other}",
     "absent": "the text does not contain it",
 }
-"""Why a token is there or not."""
+"""The reason for each verdict, in words."""
 
 
 def sentence(trace: Trace, answer: Why, asked: str, known: dict[int, Known]) -> str:
-    """Explain why a token is there or not; ``known`` has tokens that the trace does not name."""
+    """Explain why a text has a token or not; ``known`` has tokens that the trace does not name."""
     names = {id_: named(token) for id_, token in {**trace.known, **known}.items()}
     token = visible(asked)
     if answer.token is not None:
@@ -244,6 +244,6 @@ def _merge(step: Step, names: Names) -> str:
 def folded_lines(
     lines: Iterable[Line], n_columns: int | None, indent: int = INDENT
 ) -> Iterator[Line]:
-    """Break lines that are too long; the rest of a line is below its text."""
+    """Break lines that are too long; the rest of a line is indented to its text."""
     for line in lines:
         yield from folded(line, n_columns, indent)

@@ -2,7 +2,7 @@
 
 The core records the steps, in every dialect; this module gives them names. Takes time and memory
 linear in the text and in the number of merges; the rows of a piece take its length for each merge.
-Left out: why there is no other token (``_why``).
+``_why`` explains why a text has no other token.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -66,8 +66,8 @@ class Known:
 class Symbol:
     """A unit of a piece before any merge, with its span of bytes in the piece.
 
-    Its id is below 0 if no token stands for it: -1 for the first such character of a text, and
-    another number for each other one.
+    Its id is below 0 if no token stands for it: -1 for the first such character of a text, -2
+    for the next different one, and so on.
     """
 
     id: int
@@ -107,7 +107,7 @@ class Step:
 class Node:
     """A token of a piece, with the tokens that it was merged from.
 
-    ``first`` and ``last`` are the symbols that it stands for. For a symbol, ``step`` is
+    ``first`` and ``last`` are the indices of the symbols that it stands for. For a symbol, ``step`` is
     ``None`` and ``parts`` is empty.
     """
 
@@ -147,7 +147,7 @@ class Piece(Result):
     ids: tuple[int, ...]
 
     def rows(self) -> Iterator[list[Node]]:
-        """Give the tokens before the first merge, and after each.
+        """Yield the tokens before the first merge, and after each.
 
         >>> import bytepair
         >>> from bytepair.analyze import trace
@@ -184,7 +184,7 @@ class Piece(Result):
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """An added token that was found, with its span of the text in bytes."""
+    """An added token in a text, with its span in bytes."""
 
     id: int
     start: int
@@ -210,7 +210,7 @@ class Trace(Result):
     text
         The original text.
     parts
-        Added tokens that were found in the text, and the text between them.
+        The added tokens in the text, and the text between them.
     known
         The properties of each token that occurs, by id. Ids below 0 are those of characters
         that no token stands for.
@@ -256,7 +256,7 @@ class Trace(Result):
 
     @property
     def ids(self) -> list[int]:
-        """The ids of the text, as :meth:`bytepair.Tokenizer.encode` gives them.
+        """The ids of the text, as :meth:`bytepair.Tokenizer.encode` returns them.
 
         A character that ``encode`` refuses, since no token stands for it, has a number below 0.
 
@@ -306,8 +306,8 @@ def trace(
     """Record all steps from a text to its tokens.
 
     The options are those of :meth:`bytepair.Tokenizer.encode`; the template is not applied. A
-    character that ``encode`` refuses, since no token stands for it, is a symbol that no merge has
-    a part in.
+    character that ``encode`` refuses, since no token stands for it, is a symbol that no merge
+    uses.
 
     >>> import bytepair
     >>> from bytepair.analyze import trace
@@ -319,7 +319,7 @@ def trace(
     Raises
     ------
     TokenizerError
-        The text is longer than 10,000 characters; also the other errors of
+        The text is longer than 10,000 characters or bytes; also the errors of
         :meth:`bytepair.Tokenizer.encode`.
     """
     tokenizer = loaded(tokenizer)
@@ -337,13 +337,13 @@ def trace(
     counts = _counts(tokenizer)
     strangers = _Strangers(missing, tokenizer.inspect().settings, end_mark(tokenizer))
     parts = tuple(_part(part, counts, strangers) for part in found)
-    given = Trace(data, parts, {})
-    ids = {id_ for part in given.flat for id_ in _ids_of(part) if id_ >= 0}
-    return replace(given, known={**known(tokenizer, ids), **strangers.known()})
+    unnamed = Trace(data, parts, {})
+    ids = {id_ for part in unnamed.flat for id_ in _ids_of(part) if id_ >= 0}
+    return replace(unnamed, known={**known(tokenizer, ids), **strangers.known()})
 
 
 class _Strangers:
-    """Gives each unit that no token stands for a number below 0."""
+    """Numbers for the units that no token stands for: -1, -2, and so on."""
 
     def __init__(self, missing: int | None, rules: dict[str, Any], mark: str) -> None:
         self.missing, self.mark = missing, mark
@@ -352,7 +352,7 @@ class _Strangers:
         self.numbers: dict[Known, int] = {}
 
     def number(self, piece: bytes, start: int, end: int) -> int:
-        """Give the number of a unit of a piece."""
+        """Return the number of a unit of a piece."""
         text = piece[start:end]
         continues = bool(self.prefix) and start > 0
         ends = bool(self.suffix) and end == len(piece)
@@ -362,12 +362,12 @@ class _Strangers:
         return self.numbers.setdefault(unit, NO_ID - len(self.numbers))
 
     def known(self) -> dict[int, Known]:
-        """Give the properties of all, by number."""
+        """Return the properties of these units, by number."""
         return {number: unit for unit, number in self.numbers.items()}
 
 
 def known(tokenizer: Tokenizer, ids: Collection[int]) -> dict[int, Known]:
-    """Give the properties of tokens, by id."""
+    """Return the properties of tokens, by id."""
     return {
         one.id: Known(one.kind, one.bytes, one.continues, one.ends, one.entry)
         for one in tokenizer.inspect().tokens(sorted(set(ids)))
@@ -375,7 +375,7 @@ def known(tokenizer: Tokenizer, ids: Collection[int]) -> dict[int, Known]:
 
 
 def merged(symbols: Sequence[Symbol], steps: Sequence[Step]) -> list[Node]:
-    """Give the tokens of symbols after all merges."""
+    """Return the tokens of symbols after all merges."""
     nodes = {
         place: Node(symbol.id, place, place) for place, symbol in enumerate(symbols)
     }
@@ -389,7 +389,7 @@ def merged(symbols: Sequence[Symbol], steps: Sequence[Step]) -> list[Node]:
 
 
 def _counts(tokenizer: Tokenizer) -> list[int | None]:
-    """Give how often the pair of each merge occurred in training; empty if unknown."""
+    """Return how often the pair of each merge occurred in training; empty if unknown."""
     counts = [count for *_ids, count in tokenizer.inspect().merge_log]
     return [] if all(count is None for count in counts) else counts
 

@@ -70,7 +70,7 @@ class TrainingStep(Result):
     tied
         The other pairs that occur equally often, so that the rule for ties decided.
     passed_over
-        Pairs that would have been chosen first, but that limits of tokens rule out.
+        The pairs that training prefers to the chosen one, but that limits of tokens rule out.
     ties
         The rule for ties.
     pieces
@@ -97,11 +97,11 @@ def training_steps(
     ties: Ties,
     first: int = 1,
 ) -> Iterator[TrainingStep]:
-    """Walk through the training that gave a tokenizer.
+    """Yield the steps of the training that made a tokenizer.
 
     ``pieces`` has the pieces that it learned from, with their counts, in the order of their
     first occurrence; ``ties`` is the rule for ties of the training. Steps before ``first`` are
-    done but not returned: they belong to the tokenizer that training continued from.
+    repeated but not returned: they belong to the tokenizer that training continued from.
 
     >>> import bytepair
     >>> counts = {b"low": 5, b"lower": 2}
@@ -131,7 +131,7 @@ def training_steps(
 def before_merging(
     tokenizer: Tokenizer, pieces: Sequence[tuple[bytes, int]], *, n_merges: int = 0
 ) -> tuple[Piece, ...]:
-    """Give the segmentation of pieces before the first step, or after some merges."""
+    """Return the segmentation of pieces before the first merge, or after some merges."""
     words = _words(tokenizer, pieces, n_merges)
     return tuple(Piece(tuple(word), count) for word, count in words)
 
@@ -181,18 +181,18 @@ def _words(
 
 
 def _symbols(tokenizer: Tokenizer, piece: bytes) -> list[int]:
-    """Give the units of a piece; units outside the alphabet, or left out, separate the others."""
-    found: list[int] = []
+    """Return the ids of the units of a piece, and -1 for units outside the alphabet or left out."""
+    ids: list[int] = []
     place = 0
     symbols = tokenizer.inspect().symbols(piece)
     kinds = known(tokenizer, [id_ for id_, *_ in symbols if id_ is not None])
     for id_, start, end in symbols:
         if start > place:
-            found.append(NO_ID)
+            ids.append(NO_ID)
         is_letter = id_ is not None and kinds[id_].kind == "text"
-        found.append(id_ if is_letter and id_ is not None else NO_ID)
+        ids.append(id_ if is_letter and id_ is not None else NO_ID)
         place = max(place, end)
-    return found
+    return ids
 
 
 def _count_pairs(words: Sequence[tuple[list[int], int]]) -> Counter[tuple[int, int]]:

@@ -1,6 +1,6 @@
-"""Why a token is not made of a text: the merge that prevented it, where its text occurs.
+"""Why a text is not encoded with a token: the merge that prevents it, for each occurrence.
 
-Searches the steps of a trace, in time linear in the text and in the number of merges.
+This searches the steps of a trace, in time linear in the text and the number of merges.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,10 +51,10 @@ class Why:
         ``"crossed"``: a merge joined one of its symbols with a neighbour. ``"no_merge"``:
         no merge makes it. ``"other_merges"``: merges make it, but its symbols alone become
         other tokens. ``"whole_piece"``: the whole piece is another token.
-        ``"split"``: the pattern cuts through it. ``"marks"``: its marks do not fit its place
+        ``"split"``: the pattern cuts through it. ``"marks"``: its marks do not fit its position
         in the piece. ``"units"``: its border is inside a symbol, or a unit is unknown.
-        ``"not_found"``: it is an added token that was not looked for. ``"added"``: an added
-        token was found in its place. ``"normalized"``: the normalizer changes it.
+        ``"not_found"``: it is an added token that the call does not look for. ``"added"``: an added
+        token takes its place. ``"normalized"``: the normalizer changes it.
         ``"absent"``: the text does not contain it.
     token
         Its id; ``None`` if there is no such token.
@@ -62,7 +62,7 @@ class Why:
         The number of the piece that contains it, from 0 on, counting added tokens;
         ``None`` if no piece does.
     first, last
-        The symbols that it would stand for.
+        The indices of the first and the last symbol that it would stand for.
     step
         The merge that prevented it, for ``"crossed"``.
     number
@@ -73,7 +73,7 @@ class Why:
         For ``"split"``, the pieces around the cut; for ``"normalized"``, the text before and
         after normalizing.
     instead
-        The tokens that its symbols become alone, or the tokens in its place.
+        The tokens that its symbols alone become, or the tokens in its place.
     """
 
     verdict: Verdict
@@ -90,14 +90,14 @@ class Why:
 
 @dataclass(frozen=True)
 class Reasons:
-    """The reasons of :func:`why`, by place.
+    """The reasons of :func:`why`, one for each occurrence of a token.
 
     Attributes
     ----------
     given
-        The reasons for the first places, at most 20.
+        The reasons for the first occurrences, at most 20.
     n_reasons
-        The number of places in the text, for each of which there is a reason.
+        The number of occurrences in the text; 1 if there are none, which also has a reason.
     """
 
     given: tuple[Why, ...]
@@ -116,15 +116,15 @@ class Reasons:
 def why(
     tokenizer: Tokenizer | StrPath, found: Trace, token: str | bytes | int
 ) -> Reasons:
-    """Explain, for each place where a text contains a token, why it became that token or not.
+    """Explain, for each occurrence of a token's text, why it is encoded as the token or not.
 
-    The token is given by its text, as written in published files, or by its id. If the text
-    does not contain it, there is one answer. Only the first 20 places are explained;
-    ``n_reasons`` counts all.
+    ``found`` is a result of :func:`trace`. ``token`` is the text of the token, as written in
+    published files, or its id. If the traced text does not contain it, there is one answer. Only
+    the first 20 occurrences are explained; ``n_reasons`` counts all.
 
     As long as every merge of a piece is either inside or outside the symbols of a token, the
     merges inside are the same, in the same order, as for these symbols alone. So if the symbols
-    alone become the token, the first merge that crosses their border is what prevents it.
+    alone become the token, the first merge across their border prevents it.
 
     >>> import bytepair
     >>> from bytepair.analyze import trace, why
@@ -137,7 +137,7 @@ def why(
     ('crossed', 1)
     """
     tokenizer = loaded(tokenizer)
-    expect("found", found, Trace, "what trace() gives")
+    expect("found", found, Trace, "a result of trace()")
     id_ = id_of(tokenizer, token)
     if id_ is None:
         return Reasons((Why("no_token", None),), 1)
@@ -145,25 +145,25 @@ def why(
 
 
 def id_of(tokenizer: Tokenizer, token: str | bytes | int) -> int | None:
-    """Find a token by its text, as written in published files, or by its id."""
+    """Return the id of a token by its text, as written in published files, or by its id."""
     if isinstance(token, int):
         is_there = 0 <= token < tokenizer.n_vocab
         return token if is_there and tokenizer.token_bytes(token) is not None else None
-    found = tokenizer.token_to_id(token)
-    if found is None and isinstance(token, str):
-        found = _core.id_of_written(tokenizer, token)
-    return found
+    id_ = tokenizer.token_to_id(token)
+    if id_ is None and isinstance(token, str):
+        id_ = _core.id_of_written(tokenizer, token)
+    return id_
 
 
 class Asked:
-    """A token that is looked for in a text."""
+    """A token, and the trace that is searched for it."""
 
     def __init__(self, tokenizer: Tokenizer, found: Trace, id_: int) -> None:
         self.tokenizer, self.trace, self.id = tokenizer, found, id_
         self.token = known(tokenizer, [id_])[id_]
 
     def answers(self) -> Reasons:
-        """Give an answer for each of the first places, or one for all."""
+        """Return an answer for each of the first occurrences, or one if there are none."""
         places = [
             (number, part, first, last)
             for number, part in enumerate(self.trace.flat)
@@ -171,11 +171,11 @@ class Asked:
         ]
         if not places:
             return Reasons((self._nowhere(),), 1)
-        given = (self._answer(*place) for place in places[:MAX_REASONS])
-        return Reasons(tuple(given), len(places))
+        answers = (self._answer(*place) for place in places[:MAX_REASONS])
+        return Reasons(tuple(answers), len(places))
 
     def _places(self, part: Added | Piece) -> Iterator[tuple[int, int]]:
-        """Give the symbols of each place; an added token and a whole piece have none."""
+        """Yield the first and the last symbol of each occurrence; 0 and 0 in a part without symbols."""
         if isinstance(part, Added):
             is_there = part.id == self.id
         elif part.is_whole:
@@ -201,7 +201,7 @@ class Asked:
         return self._prevented(number, part, first, last)
 
     def _windows(self, piece: Piece) -> Iterator[tuple[int, int]]:
-        """Give the symbols of a piece that together are the token."""
+        """Yield the first and the last of the symbols that together are the token."""
         tokens = [self.trace.known[symbol.id] for symbol in piece.symbols]
         wanted = self.token
         for first, symbol in enumerate(piece.symbols):
@@ -274,7 +274,7 @@ class Asked:
         return self._before_splitting(content)
 
     def _is_marked(self, piece: Piece) -> bool:
-        """Tell whether a piece has the token's characters, but not its marks."""
+        """Return whether a piece has the token's characters, but not its marks."""
         tokens = [self.trace.known[symbol.id] for symbol in piece.symbols]
         joined = b"".join(token.content for token in tokens)
         return self.token.content in joined and (
@@ -286,22 +286,22 @@ class Asked:
     def _before_splitting(self, content: bytes) -> Why:
         for part in self.trace.parts:
             if isinstance(part, Segment):
-                given = self.trace.text[part.start : part.end]
-                if content in given and content not in part.normalized:
-                    return Why("normalized", self.id, parts=(given, part.normalized))
+                before = self.trace.text[part.start : part.end]
+                if content in before and content not in part.normalized:
+                    return Why("normalized", self.id, parts=(before, part.normalized))
         place = self.trace.text.find(content)
         if place < 0:
             return Why("absent", self.id)
         end = place + len(content)
-        for found in self.trace.flat:
-            if isinstance(found, Added) and found.start < end and found.end > place:
-                return Why("added", self.id, instead=(found.id,))
-        given, after = self.trace.text, b"".join(p.text for p in self.trace.pieces)
-        return Why("normalized", self.id, parts=(given, after))
+        for other in self.trace.flat:
+            if isinstance(other, Added) and other.start < end and other.end > place:
+                return Why("added", self.id, instead=(other.id,))
+        before, after = self.trace.text, b"".join(p.text for p in self.trace.pieces)
+        return Why("normalized", self.id, parts=(before, after))
 
 
 def _cut_through(content: bytes, pieces: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Give the pieces around the first cut through a content; none if it does not occur.
+    """Return the two pieces around the first cut through a token; none if nothing cuts it.
 
     >>> _cut_through(b"o l", [b"lo", b" lo"])
     (b'lo', b' lo')
@@ -310,8 +310,8 @@ def _cut_through(content: bytes, pieces: Sequence[bytes]) -> tuple[bytes, ...]:
     if place < 0:
         return ()
     start = 0
-    for one, other in pairwise(pieces):
-        start += len(one)
+    for left, right in pairwise(pieces):
+        start += len(left)
         if place < start < place + len(content):
-            return one, other
+            return left, right
     return ()

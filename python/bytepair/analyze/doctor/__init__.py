@@ -2,9 +2,9 @@
 
 ``pages`` has the pages that ``bytepair doctor --explain`` prints; ``_codes`` reads the codes,
 their levels and their meanings from them. A check is a function that yields the findings of some
-codes from a subject; each family of codes has a module of checks. ``_subject`` holds the
-tokenizer with cached facts about it, and ``_texts`` looks for texts that contain a token.
-Nothing is printed or drawn here.
+codes from a subject; each family of codes has a module of checks. ``_subject`` has the tokenizer
+and cached facts about it, and ``_texts`` searches for texts that contain a token. Nothing is
+printed or drawn here.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -100,7 +100,7 @@ def diagnose(
     select, ignore
         Codes of findings or their beginnings, such as ``BP1``; by default all.
     progress
-        Called with the number of bytes counted so far, and the size of the corpus.
+        Called with the number of bytes counted so far, and the size of the corpus in bytes.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -122,17 +122,17 @@ def diagnose(
     _refuse_idle(wanted, corpus, reading, is_selected=select is not None)
     subject = Subject(tokenizer, _file_of(file))
     _config.read_settings(subject, _paths(config))
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for check, codes in CHECKS:
         if not wanted.isdisjoint(codes.split()):
-            found += check(subject)
+            findings += check(subject)
     if corpus is not None:
         used = _corpus.count(subject, corpus, reading, progress)
-        found += _corpus.find(subject, used)
-    found = [one for one in found if one.tokens and one.code in wanted]
-    found.sort(key=lambda finding: (finding.code, not finding.is_fact))
+        findings += _corpus.find(subject, used)
+    findings = [f for f in findings if f.tokens and f.code in wanted]
+    findings.sort(key=lambda finding: (finding.code, not finding.is_fact))
     counts = dict(sorted(subject.counts.items()))
-    return Diagnosis(tuple(found), counts, tuple(subject.unchecked))
+    return Diagnosis(tuple(findings), counts, tuple(subject.unchecked))
 
 
 def _refuse_idle(
@@ -142,7 +142,7 @@ def _refuse_idle(
     *,
     is_selected: bool,
 ) -> None:
-    """Refuse a corpus that nothing needs, and what needs a corpus that is not given."""
+    """Refuse a corpus that no finding needs, and findings and options that need a missing one."""
     needing = [name for name, code in CODES.items() if code.needs_corpus]
     if corpus is not None:
         if wanted.isdisjoint(needing):
@@ -150,15 +150,15 @@ def _refuse_idle(
             raise TokenizerError(message)
         return
     if any(value not in (None, False) for value in reading.values()):
-        message = "reading= says how a corpus= is read, and none is given"
+        message = "reading= needs a corpus=, and none is given"
         raise TokenizerError(message)
     if is_selected and wanted and wanted.issubset(needing):
-        message = f"{', '.join(sorted(wanted))} need a corpus, which was not given"
+        message = f"{', '.join(sorted(wanted))} need a corpus, and none is given"
         raise TokenizerError(message)
 
 
 def _file_of(path: "StrPath | None") -> Path | None:
-    """Return the file that a path stands for; ``None`` for a folder of which none can be told."""
+    """Return the file of a path; ``None`` for a folder without exactly one tokenizer."""
     if path is None or not Path(path).is_dir():
         return None if path is None else Path(path)
     try:

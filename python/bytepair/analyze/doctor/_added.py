@@ -19,21 +19,21 @@ def hidden(subject: Subject) -> Iterator[Finding]:
     facts, hints = [], []
     for id_, token in subject.added.items():
         missed = _missed_in(subject, id_, token) if token.content else []
-        told = [text for text in missed if text is not None]
+        texts = [text for text in missed if text is not None]
         other = _found_first(subject, token)
         if len(missed) == len(AROUND) and other:
             facts.append(subject.found(id_, f"{other!r} is found first"))
         elif len(missed) == len(AROUND):
             hints.append(subject.found(id_))
-        elif told:
-            facts.append(subject.found(id_, f"not in {told[0]!r}"))
+        elif texts:
+            facts.append(subject.found(id_, f"not in {texts[0]!r}"))
     yield Finding("BP301", tuple(facts))
     limits = f"{len(AROUND)} contexts were tried."
     yield Finding("BP301", tuple(hints), limits)
 
 
 def _found_first(subject: Subject, token: AddedToken) -> str | None:
-    """Return the added token that is certain to be found in place of one that contains it."""
+    """Return the added token that is certainly found in place of a token that contains it."""
     is_single = any(other.single_word for other in subject.added.values())
     if not token.normalized or is_single or subject.normalizes:
         return None
@@ -49,8 +49,8 @@ def _missed_in(subject: Subject, id_: int, token: AddedToken) -> list[str | None
     tokens that are found in the context.
     """
     missed: list[str | None] = []
-    for before, behind in AROUND:
-        text = before + token.content + behind
+    for before, after in AROUND:
+        text = before + token.content + after
         found = _ids_of(subject, text)
         if id_ in found or id_ in _ids_of(subject, subject.normalized(text)):
             continue
@@ -67,7 +67,7 @@ def _ids_of(subject: Subject, text: str) -> list[int]:
 
 
 def same_text(subject: Subject) -> Iterator[Finding]:
-    """Look for tokens with the same text; special tokens are checked below."""
+    """Look for tokens with the same text; ``in_plain_text`` checks special tokens."""
     special = set(subject.tokenizer.special_tokens.values())
     by_content = defaultdict(list)
     for id_, (kind, own) in enumerate(subject.tokens):

@@ -47,7 +47,7 @@ def _read(path: Path) -> Code:
 CODES = {path.stem: _read(path) for path in sorted(PAGES.glob("BP*.md"))}
 """All kinds of findings, by code."""
 FROM_SETTINGS = {"BP403", "BP404", "BP405", "BP406"}
-"""The codes of what is found in the settings beside a tokenizer."""
+"""The codes of findings about the settings files of a tokenizer."""
 
 
 def chosen(
@@ -76,7 +76,7 @@ def _matching(option: str, prefixes: Iterable[str]) -> set[str]:
         matching = {code for code in CODES if prefix and code.startswith(prefix)}
         if not matching:
             message = (
-                f"{argument(option, prefix)}: no code begins with this; codes are "
+                f"{argument(option, prefix)}: no code begins with this; the codes are "
                 f"{', '.join(CODES)}, and BP1 stands for all that begin with BP1"
             )
             raise TokenizerError(message)
@@ -96,6 +96,6 @@ def page(code: str) -> str:
         The code does not exist.
     """
     if code not in CODES:
-        message = f"there is no finding {code!r}; codes are {', '.join(CODES)}"
+        message = f"there is no finding {code!r}; the codes are {', '.join(CODES)}"
         raise TokenizerError(message)
     return (PAGES / f"{code}.md").read_text(encoding="utf-8")

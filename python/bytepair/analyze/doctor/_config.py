@@ -1,8 +1,8 @@
 """BP403 to BP406: files of settings that contradict the tokenizer.
 
 ``tokenizer_config.json`` names tokens by id and by role, and the class that transformers
-builds; ``config.json`` gives the number of rows of the model. What a class does with a text is asked of the
-installed transformers; code in folders is never run.
+builds; ``config.json`` has the number of rows of the model. The installed transformers encodes
+texts with a class; code in folders is never run.
 """
 
 import json
@@ -30,9 +30,9 @@ ROLES = (
     "cls_token",
     "mask_token",
 )
-"""The settings that name the special tokens which all models may have."""
+"""The settings that name the special tokens that any model may have."""
 LISTS_OF_ROLES = ("extra_special_tokens", "additional_special_tokens")
-"""The settings that list special tokens without a role, or by roles of the model's own."""
+"""The settings that list special tokens without a role, or with roles that only the model has."""
 SETTINGS = {
     "tokenizer_class",
     "added_tokens_decoder",
@@ -40,11 +40,11 @@ SETTINGS = {
     "model_max_length",
     *ROLES,
 }
-"""The settings of which a ``tokenizer_config.json`` has at least one."""
+"""A ``tokenizer_config.json`` has at least one of these settings."""
 USE_THE_FILE = {"PreTrainedTokenizerFast", "TokenizersBackend"}
-"""The classes of transformers that change nothing of a ``tokenizer.json``."""
+"""The classes of transformers that use a ``tokenizer.json`` unchanged."""
 MOST_DIGITS = 10
-"""What has more digits is no id."""
+"""A number with more digits is not an id."""
 
 
 def read_settings(subject: Subject, paths: list[Path]) -> None:
@@ -53,7 +53,7 @@ def read_settings(subject: Subject, paths: list[Path]) -> None:
     Raises
     ------
     FormatError
-        A file is not a JSON object, has no settings, or one of another kind than expected.
+        A file is not a JSON object, has no settings, or has a setting of the wrong type.
     FileError
         A file cannot be read, or two are of the same kind.
     """
@@ -80,7 +80,7 @@ def read_settings(subject: Subject, paths: list[Path]) -> None:
 
 
 def _check(path: Path, settings: Mapping[str, Any]) -> None:
-    """Refuse a class that is no name, and roles that are no tokens."""
+    """Refuse a class that is not a name, and roles that are not tokens."""
     name = settings.get("tokenizer_class")
     if not isinstance(name, (str, type(None))):
         message = f"{path}: tokenizer_class must be a name, not {name!r:.60}"
@@ -145,7 +145,7 @@ def _with_roles(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _holder(subject: Subject, id_: int) -> str:
-    """Say which token has an id."""
+    """Return the token that has an id, in words."""
     if id_ >= len(subject.tokens) or subject.tokens[id_][0] == HOLE:
         return "no token has"
     return f"{subject.written[id_]!r} has"
@@ -159,14 +159,14 @@ def _content(token: object) -> str | None:
 
 
 def other_class(subject: Subject) -> Iterator[Finding]:
-    """Look for texts that the class of the settings encodes otherwise than the file."""
+    """Look for texts that the class of the settings encodes differently from the file."""
     name = subject.config.get("tokenizer_class")
     if name is None or name in USE_THE_FILE or subject.document is None:
         return
     try:
         encode = _encode_of_class(subject)
     except ImportError:
-        message = f"BP405 was not looked for: to compare with the class {name}, install transformers."
+        message = f"BP405 was not checked: to compare with the class {name}, install transformers."
         subject.unchecked.append(message)
         return
     if encode is None:
@@ -182,9 +182,10 @@ def other_class(subject: Subject) -> Iterator[Finding]:
 
 
 def _encode_of_class(subject: Subject) -> Callable[[str], list[int]] | None:
-    """Return what encodes a text, special tokens in it as text, in the class that transformers builds.
+    """Return a function that encodes a text with the class that transformers builds.
 
-    ``None`` for a class that transformers does not have, or cannot build of these files.
+    Special tokens in the text are plain text. ``None`` for a class that transformers does not have,
+    or cannot build from these files.
 
     Raises
     ------
@@ -207,7 +208,7 @@ def _encode_of_class(subject: Subject) -> Callable[[str], list[int]] | None:
             tokenizer = AutoTokenizer.from_pretrained(
                 folder, trust_remote_code=False, local_files_only=True
             )
-        except Exception:  # a class raises what it likes
+        except Exception:  # a class may raise anything
             return None
     options = {"add_special_tokens": False, "split_special_tokens": True}
     return lambda text: list(tokenizer(text, **options)["input_ids"])

@@ -94,7 +94,7 @@ def count(
 
 
 def _measure(encoder: Encoder) -> _core.Measure | None:
-    """Return what finds characters that no token stands for, if there may be any."""
+    """Return a measure of the characters that no token stands for; ``None`` if there are none."""
     tokenizer, missing = encoder.finder or (encoder.tokenizer, encoder.missing)
     return None if missing is None else _core.Measure(tokenizer, missing=missing)
 
@@ -153,7 +153,7 @@ def _glitches(subject: Subject, used: Used, ids: list[int]) -> tuple[FoundToken,
 
 
 def _missing(subject: Subject, missing: Counter[bytes]) -> tuple[FoundToken, ...]:
-    """Name the characters that no token stands for, the most frequent first."""
+    """Describe the characters that no token stands for, the most frequent first."""
     order = sorted(missing, key=lambda text: (-missing[text], text))
     fate = subject.fate_of_missing
     return tuple(

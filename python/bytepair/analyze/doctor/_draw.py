@@ -91,7 +91,7 @@ def _summary(diagnosis: Diagnosis, width: int) -> str:
     if not diagnosis.findings:
         return "Nothing found."
     code = diagnosis.findings[0].code
-    found = f"Found {severities(diagnosis)}. To explain a code: bytepair doctor --explain {code}"
+    summary = f"Found {severities(diagnosis)}. To explain a code: bytepair doctor --explain {code}"
     return "\n".join(
-        textwrap.wrap(found, min(width, MAX_SENTENCE), break_on_hyphens=False)
+        textwrap.wrap(summary, min(width, MAX_SENTENCE), break_on_hyphens=False)
     )

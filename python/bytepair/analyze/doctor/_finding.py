@@ -31,7 +31,7 @@ class TokenUsage:
         return self.kept / self.formed if self.formed else 0.0
 
     def as_object(self) -> dict[str, Any]:
-        """Return the counts and their ratio as JSON holds them."""
+        """Return the counts and their ratio as a JSON object."""
         return {**asdict(self), "kept_share": self.kept_share}
 
 
@@ -50,7 +50,7 @@ class FoundToken:
     usage: TokenUsage | None = field(default=None, repr=False)
 
     def as_object(self) -> dict[str, Any]:
-        """Return everything as JSON holds it."""
+        """Return everything as a JSON object."""
         counts = {} if self.usage is None else self.usage.as_object()
         return {"id": self.id, "text": self.text, "detail": self.detail, **counts}
 
@@ -69,7 +69,7 @@ class Finding(Result):
 
     @property
     def is_fact(self) -> bool:
-        """Whether it is certain."""
+        """Whether the finding is certain."""
         return not self.limits
 
     @property
@@ -100,7 +100,7 @@ class Finding(Result):
         return f"{self.code} {self.name}: {self.count:,} {severity}"
 
     def as_object(self) -> dict[str, Any]:
-        """Return everything as JSON holds it."""
+        """Return everything as a JSON object."""
         return {
             "code": self.code,
             "name": self.name,
@@ -116,10 +116,10 @@ class Finding(Result):
 class Diagnosis(Result):
     """The findings about a tokenizer.
 
-    ``counts`` are numbers behind the findings, by name: ``ids`` (holes included); ``partial``,
+    ``counts`` has numbers about the findings, by name: ``ids`` (holes included); ``partial``,
     tokens with part of a character; ``not_given_back``, tokens of whole characters whose text
     alone gives other ids; ``tried_contexts``; and ``corpus_tokens``. Numbers that were not needed
-    are absent. ``unchecked`` says what could not be looked for, and why.
+    are absent. ``unchecked`` lists the checks that were not possible, with the reasons.
     """
 
     findings: tuple[Finding, ...]
@@ -136,12 +136,12 @@ class Diagnosis(Result):
         return tuple(finding for finding in self.findings if finding.code == code)
 
     def ids(self, code: str) -> set[int]:
-        """Return the ids of all tokens that findings of a code name."""
+        """Return the ids of all tokens in the findings of a code."""
         tokens = (token for finding in self.of(code) for token in finding.tokens)
         return {token.id for token in tokens if token.id is not None}
 
     def as_object(self) -> dict[str, Any]:
-        """Return everything as JSON holds it."""
+        """Return everything as a JSON object."""
         return {
             "counts": dict(self.counts),
             "unchecked": list(self.unchecked),

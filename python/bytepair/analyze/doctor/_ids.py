@@ -1,8 +1,8 @@
 """BP401, BP402 and BP407: ids without a token, and ids that other libraries do not keep.
 
-Hugging Face's libraries read no id of an added token that the model's vocabulary does not have:
-they number such tokens on, in order. What they do is told from the files alone; nothing is
-loaded with them.
+Hugging Face's libraries ignore the id of an added token that is not in the model's vocabulary:
+such tokens get the next ids, in order. Their ids are worked out from the files alone; the
+libraries are not used.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def holes(subject: Subject) -> Iterator[Finding]:
 
 
 def listed(subject: Subject) -> Iterator[Finding]:
-    """Compare the ids that files list with those that reading them gives, here and there."""
+    """Compare the ids that files list with those that the tokens get when the files are read."""
     ids = {}
     name = subject.file.name if subject.file else ""
     if subject.file and name in MERGES_OF:
@@ -46,7 +46,7 @@ def listed(subject: Subject) -> Iterator[Finding]:
 
 
 def listed_beside(subject: Subject) -> Iterator[Finding]:
-    """Compare ids that only settings beside a file list with those that transformers gives."""
+    """Compare ids that only settings beside a file list with the ids in transformers."""
     file = subject.file
     if file is None or file.name not in ADDED_TO:
         return
@@ -76,7 +76,7 @@ def listed_beside(subject: Subject) -> Iterator[Finding]:
 
 
 def after_ranks(subject: Subject) -> Iterator[Finding]:
-    """Compare the ids of special tokens with those after the ranks, which converters give."""
+    """Compare the ids of special tokens with the next ids after the ranks, which converters use."""
     file = subject.file
     if file is None or not (
         file.suffix == ".tiktoken" or file.name == "tiktoken.model"

@@ -4,8 +4,8 @@ Such a token is always beside the rest of its character. There are finitely many
 complete it to whole characters, and each piece with the token contains one of them. A completion
 is impossible if the normalizer changes it, if the pattern cuts it, or if the token does not stay
 as it is beside any token that begins or ends with the rest (``docs/explanation/reachability.md``).
-Left out: vocabularies with marks, and those that lack bytes, of which nothing is claimed. Costs
-a merge for each pair of neighbours.
+Merges prove nothing in vocabularies with marks or without some bytes. Costs a merge for each
+pair of neighbours.
 """
 
 from codecs import getincrementaldecoder
@@ -35,13 +35,13 @@ class Partial:
         """Explain why no UTF-8 text is encoded with a token; ``None`` if this is not proven."""
         subject = self.subject
         own = subject.tokens[id_][1]
-        found = list(islice(completions(own), MOST_COMPLETIONS + 1))
-        if not found:
+        texts = list(islice(completions(own), MOST_COMPLETIONS + 1))
+        if not texts:
             return "no UTF-8 text has these bytes"
-        if len(found) > MOST_COMPLETIONS or subject.may_drop_units:
+        if len(texts) > MOST_COMPLETIONS or subject.may_drop_units:
             return None
-        why = _core.why_in_no_piece(subject.tokenizer, found)
-        left = [text for text, reason in zip(found, why, strict=True) if not reason]
+        why = _core.why_in_no_piece(subject.tokenizer, texts)
+        left = [text for text, reason in zip(texts, why, strict=True) if not reason]
         if left and not self._has_units_of_bytes:
             return None
         if any(self._is_possible(id_, text) for text in left):
@@ -52,7 +52,7 @@ class Partial:
             "merged differently": len(left),
         }
         parts = (f"{number:,} {what}" for what, number in numbers.items() if number)
-        return f"{len(found):,} completions: {', '.join(parts)}"
+        return f"{len(texts):,} completions: {', '.join(parts)}"
 
     @cached_property
     def _has_units_of_bytes(self) -> bool:
@@ -101,7 +101,7 @@ class Partial:
         return False
 
     def _is_preceded(self, id_: int, rest: bytes) -> bool:
-        """Whether a token stays as it is behind tokens that end with these bytes."""
+        """Whether a token stays as it is after tokens that end with these bytes."""
         if not rest:
             return True
         for other in self._neighbours[1].get(rest[-1], ()):

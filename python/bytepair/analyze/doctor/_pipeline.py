@@ -1,9 +1,8 @@
 """BP104, BP305, BP501 and BP502: tokens that merges make, but that were not found in any text.
 
-The reason is looked for in the order of the pipeline: the normalizer always changes the
-token's text, added tokens are found in its place, the pattern cuts it wherever the normalizer
-leaves it unchanged, or its neighbours are merged with its parts first. Units are left out,
-since they are the alphabet with all marks, except for characters that the normalizer changes.
+Reasons are checked in the order of the pipeline: the normalizer always changes the token's text, added tokens are found in its place, the pattern cuts it wherever the normalizer does not
+change it, or its parts are merged with their neighbours first. Units are left out, since they
+are the alphabet with all marks, except for characters that the normalizer changes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,11 +16,11 @@ from ._subject import Subject
 __all__ = ["not_found"]
 
 MOST_SPLIT = 500_000
-"""At most so many texts are split to see where tokens are cut."""
+"""The largest number of texts that are split to find out where tokens are cut."""
 
 
 def not_found(subject: Subject) -> Iterator[Finding]:
-    """Look for such tokens, and for the reason."""
+    """Look for such tokens, and for the reasons."""
     texts = subject.texts
     subject.counts["not_given_back"] = len(texts.not_given_back)
     subject.counts["tried_contexts"] = texts.n_contexts
@@ -43,7 +42,7 @@ def not_found(subject: Subject) -> Iterator[Finding]:
 
 
 def _stopped(subject: Subject, ids: set[int], units: set[int]) -> Iterator[Finding]:
-    """Name what stops tokens in the contexts that were tried."""
+    """Look for the stage that stops each token in the contexts that were tried."""
     texts = subject.texts
     n_tried = min(texts.n_contexts - 2, max(MOST_SPLIT // (len(ids) + 1), 1))
     stages = {id_: _stage(subject, id_, texts.contexts[:n_tried]) for id_ in ids}
@@ -54,7 +53,7 @@ def _stopped(subject: Subject, ids: set[int], units: set[int]) -> Iterator[Findi
 
 
 def _taken(subject: Subject, ids: set[int]) -> set[int]:
-    """Choose the tokens that occur in texts if no added tokens are found."""
+    """Return the tokens that occur in texts if added tokens are treated as text."""
     if not found_in_any_text(subject.added):
         return set()
     texts = subject.texts

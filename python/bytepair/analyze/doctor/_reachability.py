@@ -15,7 +15,7 @@ SPELLED = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x144)}
 
 
 def textless(subject: Subject) -> Iterator[Finding]:
-    """Look for tokens without text that nothing else gives: no added token, no role."""
+    """Look for tokens without text that are not added tokens and have no role."""
     ids = [
         id_
         for id_, (kind, name) in enumerate(subject.tokens)
@@ -52,7 +52,7 @@ def unmade(subject: Subject) -> Iterator[Finding]:
 
 
 def _instead(subject: Subject, id_: int) -> str:
-    """Say what the units of a token are merged to."""
+    """Return what the units of a token become, in words."""
     if id_ in subject.unreached[1]:
         return "merged with every possible neighbour"
     if not subject.tokens[id_][1]:

@@ -1,4 +1,4 @@
-"""The tokenizer to diagnose, with what is known about it: each fact is computed once."""
+"""The tokenizer to diagnose, with facts about it that are computed once."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -59,7 +59,7 @@ class Subject:
         """The content of the model's ``config.json``."""
         self.counts: dict[str, int] = {"ids": tokenizer.n_vocab}
         self.unchecked: list[str] = []
-        """What cannot be looked for, as sentences."""
+        """The checks that are not possible, as sentences."""
 
     @cached_property
     def texts(self) -> "Texts":
@@ -79,7 +79,7 @@ class Subject:
     @cached_property
     def tokens(self) -> list[tuple[int, bytes]]:
         """The kind and the bytes of each token, without marks."""
-        return [(_kind(one), one.bytes) for one in self.inside.tokens()]
+        return [(_kind(token), token.bytes) for token in self.inside.tokens()]
 
     @cached_property
     def written(self) -> list[str]:
@@ -112,8 +112,8 @@ class Subject:
     def always_found(self) -> list[str]:
         """Added tokens that are found in the text of pieces, unless another overlaps them.
 
-        None if one is found only as a single word, since it may prevent others; none if the
-        text in which they are found is changed afterwards.
+        Empty if one is found only as a single word, since it may prevent others, or if the text
+        in which they are found is changed afterwards.
         """
         found = list(found_in_any_text(self.added).values())
         is_single = any(token.single_word for token in found)
@@ -127,7 +127,7 @@ class Subject:
         ]
 
     def normalized(self, text: str) -> str:
-        """Normalize a text; a text that is refused stays as it is."""
+        """Normalize a text; a text that is refused is returned unchanged."""
         try:
             return self.inside.normalized(text.encode())
         except TokenizerError:
@@ -183,7 +183,7 @@ class Subject:
 
     @property
     def lost(self) -> set[int]:
-        """The tokens of text that no text is encoded with, unless they are whole pieces."""
+        """The tokens of text that are never used for a text, unless they are whole pieces."""
         return set.union(*self.unreached)
 
     @cached_property
@@ -216,7 +216,7 @@ class Subject:
         return ids.astype(np.uint32, copy=False), ends
 
     def ids_of(self, text: bytes, added_tokens: Added = "find") -> list[int]:
-        """Encode a text, with special tokens as text; no ids if that is refused."""
+        """Encode a text, with special tokens as text; without ids if the text is refused."""
         try:
             return self.tokenizer.encode(text, added_tokens=added_tokens)
         except TokenizerError:
@@ -228,7 +228,7 @@ def _kind(token: _core.Token) -> int:
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """Read a JSON object; empty if a file has none."""
+    """Read a JSON object; empty if the file does not contain one."""
     try:
         found = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -237,7 +237,7 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def is_utf8(text: bytes) -> bool:
-    """Whether bytes are whole characters."""
+    """Return whether bytes are whole characters."""
     try:
         text.decode()
     except UnicodeDecodeError:

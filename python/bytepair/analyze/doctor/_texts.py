@@ -1,8 +1,7 @@
 """Search for texts that contain a token: alone, in contexts, with incomplete characters completed.
 
-A text that is found proves that its token can occur. Finding none proves nothing, so the
-number of texts tried is reported. Each text that is tried costs an encoding; most tokens are
-found with the first.
+A text proves that its token can occur. Finding none proves nothing, so the number of texts
+tried is reported. Each text costs an encoding; most tokens are found with the first.
 """
 
 import itertools
@@ -20,25 +19,25 @@ __all__ = ["CONTINUATIONS", "Texts", "completions"]
 # ruff: noqa: RUF001 -- a letter that patterns without case take for another
 
 BEFORE = ("", "a", " ", "\n", "0", '"', "'", ".", "A", "é", "中", "a ", "\ue000")
-BEHIND = ("", "a", " ", "\n", "0", '"', ".", "中", " a", "s", "ll", "ſ", "\ue000")
+AFTER = ("", "a", " ", "\n", "0", '"', ".", "中", " a", "s", "ll", "ſ", "\ue000")
 """The contexts of a text: letters, spaces, digits, quotes, and a character that no vocabulary
 joins with others."""
 
 NOWHERE = "\ue000"
-"""A character that few vocabularies have: where units may be left out, it is."""
+"""A character that few vocabularies have. If units may be left out, it is left out."""
 
 LETTERS = "etaoinsrhldcumfpgwybvkxjqz0!"
 N_UNITS = 8
 """The contexts of tokens that cannot begin or end a piece, with the first units of the alphabet."""
 
 COMPLETIONS = (24, 1024, 70_000)
-"""The numbers of completions that are tried for each token, one stage after the other."""
+"""The numbers of completions that are tried for each token, in successive stages."""
 
 ROWS_AT_ONCE = 100_000
 """The number of texts that are encoded in one call."""
 
 BYTES_AT_ONCE = 16 << 20
-"""About the most bytes of texts that one call encodes."""
+"""The approximate number of bytes that are encoded in one call."""
 
 CONTINUATIONS = bytes(range(0x80, 0xC0))
 """The bytes of a character after its first."""
@@ -84,10 +83,10 @@ class Texts:
             own = (token.decode(errors="ignore") for _, token in self.subject.tokens)
             units = itertools.islice((text for text in own if len(text) == 1), N_UNITS)
             letters = dict.fromkeys([*LETTERS[:N_UNITS], *units, *LETTERS])
-            pairs += [("", behind) for behind in letters]
+            pairs += [("", after) for after in letters]
             pairs += [(before, "") for before in letters]
             pairs += itertools.product(list(letters)[: 2 * N_UNITS], repeat=2)
-        pairs += itertools.product(BEFORE, BEHIND)
+        pairs += itertools.product(BEFORE, AFTER)
         can = {text: self._can_encode(text) for pair in pairs for text in pair}
         return [pair for pair in dict.fromkeys(pairs) if can[pair[0]] and can[pair[1]]]
 
@@ -129,19 +128,19 @@ class Texts:
 
     @cached_property
     def changed(self) -> set[int]:
-        """The tokens of whole characters that no normalized text contains: proven."""
+        """The tokens of whole characters that provably no normalized text contains."""
         return {id_ for id_, why in self._proven.items() if why == "changed"}
 
     @cached_property
     def cut(self) -> set[int]:
-        """The other tokens of whole characters that the pattern always cuts: proven."""
+        """The other tokens of whole characters, if the pattern provably cuts them always."""
         return {id_ for id_, why in self._proven.items() if why == "cut"}
 
     @cached_property
     def _proven(self) -> dict[int, str | None]:
         """Why no piece contains a token of whole characters, if this is proven.
 
-        If units may be left out, a token may occur where its text does not, so nothing is.
+        Nothing is proven if units may be left out, since a token may then occur where its text does not.
         """
         if self.subject.may_drop_units:
             return {}
@@ -160,7 +159,7 @@ class Texts:
 
     @property
     def n_contexts(self) -> int:
-        """The number of contexts that were tried for each, with two that repeat its text."""
+        """The number of contexts that were tried for each token, including two that repeat its text."""
         return self._search[1] + 2
 
     @property
@@ -174,7 +173,7 @@ class Texts:
 
     @cached_property
     def without_completion(self) -> dict[int, int]:
-        """The tokens with part of a character that no completion gives, and how many were tried.
+        """The tokens with part of a character that were not found, and the number of completions tried.
 
         Single bytes are left out: they are the alphabet, and some never occur in UTF-8.
         """
@@ -206,24 +205,24 @@ class Texts:
     def _in_contexts(self, ids: Iterable[int]) -> set[int]:
         """Try the first completions of tokens in contexts."""
         return self.having(
-            (id_, before.encode() + text + behind.encode())
+            (id_, before.encode() + text + after.encode())
             for id_, text in self._completed(ids, 0, COMPLETIONS[0])
-            for before, behind in self.contexts[:50]
+            for before, after in self.contexts[:50]
         )
 
     def _beside_tokens(self, waiting: set[int]) -> set[int]:
         """Try tokens beside those that have the rest of their characters.
 
-        A completion alone may be merged with the token, and not if it is merged with what
-        comes next first.
+        A completion alone may be merged with the token, but not if it is first merged with the
+        text after it.
         """
         tokens = [self.subject.tokens[id_][1] for id_ in self.subject.partial]
-        behind = [own for own in tokens if 0x80 <= own[0] < 0xC0]
+        after = [own for own in tokens if 0x80 <= own[0] < 0xC0]
         before = [own for own in tokens if not is_utf8(own.lstrip(CONTINUATIONS))]
         n_each = MOST_ROWS // (len(waiting) + 1)
 
         def around(own: bytes) -> Iterator[bytes]:
-            for joined in (*(own + o for o in behind), *(o + own for o in before)):
+            for joined in (*(own + o for o in after), *(o + own for o in before)):
                 yield from itertools.islice(completions(joined), 0, 64, 8)
 
         return self.having(
@@ -235,9 +234,9 @@ class Texts:
     def around(self, id_: int, contexts: Iterable[tuple[str, str]]) -> Iterator[bytes]:
         """Yield the texts of a token in contexts."""
         texts = self.spellings(id_)
-        for before, behind in contexts:
+        for before, after in contexts:
             for text in texts:
-                yield before.encode() + text + behind.encode()
+                yield before.encode() + text + after.encode()
         for text in texts:
             yield text + text
             yield text + b"a" + text
@@ -276,7 +275,7 @@ class Texts:
 def _batches(
     tried: Iterable[tuple[int, bytes]],
 ) -> Iterator[list[tuple[int, bytes]]]:
-    """Put texts together, so many and of so many bytes at most that they fit memory."""
+    """Group texts into batches of a limited number and size, so that they fit memory."""
     batch: list[tuple[int, bytes]] = []
     n_bytes = 0
     for pair in tried:
@@ -303,8 +302,8 @@ def completions(part: bytes) -> Iterator[bytes]:
     """
     n_head = len(part) - len(part.lstrip(CONTINUATIONS))
     if n_head == len(part):
-        for n_behind in range(4 - n_head):
-            yield from _characters(part, n_behind)
+        for n_after in range(4 - n_head):
+            yield from _characters(part, n_after)
         return
     n_tail = next((n for n in range(4) if is_utf8(part[n_head : len(part) - n])), None)
     if n_head > 3 or n_tail is None:
@@ -317,14 +316,14 @@ def completions(part: bytes) -> Iterator[bytes]:
             yield first + middle + last
 
 
-def _characters(part: bytes, n_behind: int) -> Iterator[bytes]:
-    """Yield the characters with these bytes before their last ``n_behind``, rare ones last."""
-    behind = [bytes(rest) for rest in itertools.product(CONTINUATIONS, repeat=n_behind)]
-    for n_between in range(4 - len(part) - n_behind):
-        lengths = FIRST_BYTES[len(part) + n_behind + n_between - 1]
+def _characters(part: bytes, n_after: int) -> Iterator[bytes]:
+    """Yield the characters with these bytes before their last ``n_after``, rare ones last."""
+    after = [bytes(rest) for rest in itertools.product(CONTINUATIONS, repeat=n_after)]
+    for n_between in range(4 - len(part) - n_after):
+        lengths = FIRST_BYTES[len(part) + n_after + n_between - 1]
         between = [CONTINUATIONS] * n_between
         for before in itertools.product(lengths, *between):
-            for rest in behind:
+            for rest in after:
                 text = bytes(before) + part + rest
                 if is_utf8(text):
                     yield text

@@ -1,4 +1,4 @@
-"""BP503 to BP505: words that the pattern cuts, and texts that do not come back from their ids.
+"""BP503 to BP505: words that the pattern cuts, and texts that decoding does not restore.
 
 The tokenizer is tried on a few words and texts. A finding is a fact about these.
 """
@@ -67,7 +67,7 @@ def parted_marks(subject: Subject) -> Iterator[Finding]:
 
 
 def parted_joiners(subject: Subject) -> Iterator[Finding]:
-    """Look for words in which the pattern separates what joiners join."""
+    """Look for words in which the pattern separates joiners from their neighbours."""
 
     def is_parted(before: str, after: str) -> bool:
         return before[-1] in JOINERS or after[0] in JOINERS
@@ -90,7 +90,7 @@ def _parted(
 
 
 def altered_texts(subject: Subject) -> Iterator[Finding]:
-    """Look for texts whose ids differ once they are decoded and encoded again.
+    """Look for texts whose ids change when they are decoded and encoded again.
 
     A normalizer may lose case or spaces; encoding the result again gives the same ids. Texts
     with unknown units are left out.
