@@ -1,6 +1,6 @@
 """The playground with tokenizers: the page that ``make playground`` builds, with their data.
 
-Tokenizers are written in bytepair's own format, so that the page gives the ids that Python gives.
+Tokenizers are written in bytepair's own format, so that the page gives the same ids as Python.
 """
 
 import base64

@@ -77,8 +77,8 @@ def lines(series: Sequence[Series], across: str, up: Axis) -> Markup:
     >>> "a&lt;b" in drawn, "a<b" in drawn
     (True, False)
     """
-    shown = [Series(one.name, _shown(one.points, up)) for one in series]
-    points = [point for one in shown for point in one.points]
+    shown = [Series(each.name, _shown(each.points, up)) for each in series]
+    points = [point for each in shown for point in each.points]
     if not points:
         return Markup()
     x = _log_scale([place for place, _ in points], (LEFT, RIGHT))
@@ -90,7 +90,7 @@ def lines(series: Sequence[Series], across: str, up: Axis) -> Markup:
     grid += [_path("grid", [(x.place(n), TOP), (x.place(n), BOTTOM)]) for n in x.ticks]
     grid += [_tick(LEFT - 6, y.place(n) + 4, "end", up.written(n)) for n in y.ticks]
     grid += [_path("grid", [(LEFT, y.place(n)), (RIGHT, y.place(n))]) for n in y.ticks]
-    drawn = [_line(number, one, x, y) for number, one in enumerate(shown) if one.points]
+    drawn = [_line(n, each, x, y) for n, each in enumerate(shown) if each.points]
     axis = _path("axis", [(LEFT, TOP), (LEFT, BOTTOM), (RIGHT, BOTTOM)])
     titles = [
         _tick(RIGHT, HEIGHT - 6, "end", across),

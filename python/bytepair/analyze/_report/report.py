@@ -65,7 +65,7 @@ class Report(Result):
     Attributes
     ----------
     subjects
-        The tokenizers, in the order given.
+        The tokenizers, in the order of the argument.
     samples
         Texts, and how each tokenizer cuts them.
     stats

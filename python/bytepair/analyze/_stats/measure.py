@@ -277,7 +277,7 @@ class _Files:
         names: Sequence[str] | None,
         progress: Progress | None,
     ) -> None:
-        """Add the documents of files; ``names`` are their groups, if each is one."""
+        """Add the documents of files; ``names`` are their groups, if each file is a group."""
         n_total = _n_bytes(sources)
         n_before = 0
 

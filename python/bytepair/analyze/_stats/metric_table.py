@@ -333,7 +333,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "distinct words in one token, after a space",
             "share",
             "distinct words that are one token when encoded with a space before them / distinct words",
-            "It is 0 if the tokenizer makes the space a token of its own. " + _WORDS,
+            "It is 0 if the tokenizer makes the space a separate token. " + _WORDS,
             _of_types("whole_after_space"),
             by_group=False,
         ),

@@ -73,7 +73,7 @@ def renyi_entropy(counts: ArrayLike, order: float = RENYI_ORDER) -> float | None
 
 
 def efficiency(entropy: float | None, n_types: int) -> float | None:
-    """Divide an entropy in bits by the largest possible one for this number of types.
+    """Divide an entropy in bits by the largest possible entropy of this number of types.
 
     >>> efficiency(1.5, 4), efficiency(0.0, 1)
     (0.75, None)

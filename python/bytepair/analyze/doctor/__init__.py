@@ -83,7 +83,7 @@ def diagnose(
 ) -> Diagnosis:
     """Look for faults of a tokenizer, and for facts worth knowing.
 
-    Only selected findings are looked for. This takes a few seconds for 200,000 tokens. A
+    Only the checks of selected findings run. They take a few seconds for 200,000 tokens. A
     corpus adds about the time of encoding it, and memory for a million distinct pieces.
 
     Parameters

@@ -32,7 +32,7 @@ class Code(NamedTuple):
 
     @property
     def needs_corpus(self) -> bool:
-        """Whether it is looked for in a corpus."""
+        """Whether it needs a corpus."""
         return self.code.startswith("BP6")
 
 

@@ -118,7 +118,7 @@ class Diagnosis(Result):
 
     ``counts`` has numbers about the findings, by name: ``ids`` (holes included); ``partial``,
     tokens with part of a character; ``not_given_back``, tokens of whole characters whose text
-    alone gives other ids; ``tried_contexts``; and ``corpus_tokens``. Numbers that were not needed
+    alone is encoded as other ids; ``tried_contexts``; and ``corpus_tokens``. Numbers that were not needed
     are absent. ``unchecked`` lists the checks that were not possible, with the reasons.
     """
 
