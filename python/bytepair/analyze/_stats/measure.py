@@ -145,7 +145,16 @@ def measure_all(
 ) -> list[Measurement]:
     """Measure a corpus with several tokenizers in one pass; see :func:`measure`.
 
-    An error of a tokenizer begins with its name, if it has one.
+    Returns a measurement for each tokenizer, in their order. An error of a tokenizer begins with
+    its name, if it has one.
+
+    >>> import bytepair, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "corpus.txt")
+    >>> _ = file.write_text("low lower")
+    >>> small = bytepair.train_from_iterator(["low lower"], vocab_size=256)
+    >>> large = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> [measured.total.tokens for measured in measure_all([small, large], file)]
+    [9, 5]
     """
     tokenizers = all_loaded(tokenizers)
     refuse_unknown("measure_all", options, MeasureOptions.__annotations__)

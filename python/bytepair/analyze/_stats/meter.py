@@ -191,6 +191,13 @@ class Measurement(Result):
         The field whose values are the groups; ``"file"`` if each file is a group.
     bad_lines
         The number of lines without a document that were skipped.
+
+    >>> import bytepair
+    >>> from bytepair.analyze import measure_texts
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> measured = measure_texts(tokenizer, {"en": ["low lower"], "de": ["neu"]})
+    >>> measured.total.tokens, measured.of("de").bytes
+    (8, 3)
     """
 
     tokenizer: Tokenizer

@@ -115,6 +115,16 @@ class Stats(Result):
         The measurements of each.
     baseline
         The group to compare the others with; ``None`` if the groups are not parallel.
+
+    >>> import bytepair
+    >>> from bytepair.analyze import measure_texts, stats_of
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> measured = measure_texts(tokenizer, {"en": ["low lower"], "de": ["neu"]})
+    >>> found = stats_of({"mine": measured}, baseline="en")
+    >>> found.row("premium", "de").values, found.absent["words"]
+    ((0.6,), 'no segmenter was given')
+    >>> next(found.records())
+    {'tokenizer': 'mine', 'group': None, 'metric': 'documents', 'unit': 'documents', 'value': 2}
     """
 
     names: tuple[str, ...]
@@ -413,6 +423,15 @@ def stats_of(
     measurements: Mapping[str, Measurement], *, baseline: str | None = None
 ) -> Stats:
     """Compare measurements of the same texts, by the names of their tokenizers.
+
+    >>> import bytepair
+    >>> from bytepair.analyze import measure_texts
+    >>> small = bytepair.train_from_iterator(["low lower"], vocab_size=256)
+    >>> large = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> named = {"small": small, "large": large}
+    >>> found = {name: measure_texts(own, ["lower"]) for name, own in named.items()}
+    >>> stats_of(found).row("tokens").values
+    (5, 3)
 
     Raises
     ------

@@ -41,7 +41,7 @@ class FoundToken:
 
     ``text`` is the token as in its file, with marks; bytes that are not part of a character
     are escaped (``\xe4``). ``detail`` adds information, such as the ids of its text.
-    ``usage`` has the counts of a corpus; ``None`` for findings that need none.
+    ``usage`` has the counts of a corpus; ``None`` for findings that need no corpus.
     """
 
     id: int | None
@@ -120,6 +120,13 @@ class Diagnosis(Result):
     tokens with part of a character; ``not_given_back``, tokens of whole characters whose text
     alone is encoded as other ids; ``tried_contexts``; and ``corpus_tokens``. Numbers that were not needed
     are absent. ``unchecked`` lists the checks that were not possible, with the reasons.
+
+    >>> import bytepair
+    >>> from bytepair.analyze import diagnose
+    >>> tokenizer = bytepair.train_from_iterator([" é è ê ë"], vocab_size=257)
+    >>> diagnosis = diagnose(tokenizer, select=["BP102"])
+    >>> diagnosis.is_clean, diagnosis.ids("BP102"), diagnosis.findings[0].heading
+    (True, {256}, 'BP102 incomplete-character: 1 (note)')
     """
 
     findings: tuple[Finding, ...]

@@ -1,8 +1,9 @@
 """BP104, BP305, BP501 and BP502: tokens that merges make, but that were not found in any text.
 
-Reasons are checked in the order of the pipeline: the normalizer always changes the token's text, added tokens are found in its place, the pattern cuts it wherever the normalizer does not
-change it, or its parts are merged with their neighbours first. Units are left out, since they
-are the alphabet with all marks, except for characters that the normalizer changes.
+Reasons are checked in the order of the pipeline: the normalizer always changes the token's text,
+added tokens are found in its place, the pattern cuts it wherever the normalizer does not change
+it, or its parts are merged with their neighbours first. Units are left out, since they are the
+alphabet with all marks, except for characters that the normalizer changes.
 """
 
 from collections.abc import Iterable, Iterator
