@@ -172,7 +172,7 @@ def fitted(text: str, n_columns: int) -> str:
 
 
 def missing(text: str | bytes) -> str:
-    """Write characters that no token stands for, in their brackets.
+    """Write characters that no token stands for, in brackets.
 
     >>> missing("é")
     '{é}'

@@ -439,7 +439,7 @@ def _find_in_stream(
 
 
 class _Watch:
-    """Watches a text while it is read: whether a finder may find missing characters in it."""
+    """Watches whether a text may have missing characters, while it is read."""
 
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder

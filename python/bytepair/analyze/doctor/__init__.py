@@ -142,7 +142,7 @@ def _refuse_idle(
     *,
     is_selected: bool,
 ) -> None:
-    """Refuse a corpus that no finding needs, and findings and options that need a missing one."""
+    """Refuse a corpus that no finding needs, and findings and options without the corpus that they need."""
     needing = [name for name, code in CODES.items() if code.needs_corpus]
     if corpus is not None:
         if wanted.isdisjoint(needing):

@@ -1,4 +1,4 @@
-"""BP503 to BP505: words that the pattern cuts, and texts that decoding does not restore.
+"""BP503 to BP505: words that the pattern cuts, and texts whose ids change in a round trip.
 
 The tokenizer is tried on a few words and texts. A finding is a fact about these.
 """
