@@ -461,7 +461,7 @@ class _Watch:
 def _finding(
     encoder: Encoder, added_tokens: Literal["find", "text"], threads: int | None
 ) -> _core.Measure | None:
-    """Return a measure of the characters that a tokenizer leaves out; ``None`` if it leaves out none."""
+    """Return a measure of the characters that a tokenizer leaves out; ``None`` if there cannot be any."""
     if encoder.finder is None:
         return None
     tokenizer, missing = encoder.finder

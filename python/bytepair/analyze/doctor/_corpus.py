@@ -94,7 +94,7 @@ def count(
 
 
 def _measure(encoder: Encoder) -> _core.Measure | None:
-    """Return a measure of the characters that no token stands for; ``None`` if there are none."""
+    """Return a measure of the characters that no token stands for; ``None`` if there cannot be any."""
     tokenizer, missing = encoder.finder or (encoder.tokenizer, encoder.missing)
     return None if missing is None else _core.Measure(tokenizer, missing=missing)
 

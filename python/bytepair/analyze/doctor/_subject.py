@@ -183,7 +183,7 @@ class Subject:
 
     @property
     def lost(self) -> set[int]:
-        """The tokens of text that are never used for a text, unless they are whole pieces."""
+        """The tokens of text that never occur in an encoding, unless they are whole pieces."""
         return set.union(*self.unreached)
 
     @cached_property
