@@ -752,7 +752,7 @@ def test_a_value_of_another_kind_is_named(tokenizer):
             ("or a path, found int", call, 3, tokenizer)
             for call in (verify, verify_extension)
         ),
-        ("found must be what trace", analyze.why, tokenizer, "low", "l"),
+        ("found must be a result of trace", analyze.why, tokenizer, "low", "l"),
         ("measurements must be a dict", analyze.stats_of, []),
         ("reading must be a dict", partial(analyze.diagnose, reading="x"), tokenizer),
         ("logs must be a dict", partial(analyze.describe, logs="x"), {"a": tokenizer}),
