@@ -1,4 +1,4 @@
-"""Views of the results of ``bytepair.analyze``: for a terminal, for a notebook, and as SVG.
+"""How results look: visible characters, lines of styled text, and tables.
 
-Only layout is computed here.
+Lines are drawn as text, in the colours of a terminal, as HTML and as SVG. Only layout is computed here.
 """

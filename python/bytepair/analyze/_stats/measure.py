@@ -1,6 +1,6 @@
 """Measuring corpora with tokenizers: files, streams and texts are read once and passed to a meter.
 
-A corpus is read once for any number of tokenizers, in blocks of some megabytes; `_meter.py` measures
+A corpus is read once for any number of tokenizers, in blocks of some megabytes; `meter.py` measures
 them, on all processors. Memory is that of the meter, a few blocks of the corpus, and its longest
 document; a text file that is one document is read in parts.
 """

@@ -1,7 +1,7 @@
 """Meters: the sums of texts under several tokenizers, and the distinct words of the texts.
 
-A meter takes columns of texts, and texts that are read in parts; `_measure.py` reads them from a corpus.
-`_metric_table.py` computes ratios from the sums. Results do not depend on blocks or threads. Each token
+A meter takes columns of texts, and texts that are read in parts; `measure.py` reads them from a corpus.
+`metric_table.py` computes ratios from the sums. Results do not depend on blocks or threads. Each token
 of a vocabulary takes eight bytes of memory in each group and thread. Distinct words take a limited
 amount of memory; the rest goes to temporary files.
 """

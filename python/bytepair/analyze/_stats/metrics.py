@@ -1,6 +1,6 @@
 """Formulas of metrics: from counts and sums to numbers, without a corpus or a tokenizer.
 
-The table `METRICS` in `_metric_table.py` describes each metric of :func:`bytepair.analyze.stats`;
+The table `METRICS` in `metric_table.py` describes each metric of :func:`bytepair.analyze.stats`;
 this module has the formulas that are more than a quotient. A number that does not exist (a
 quotient by zero, the entropy of nothing) is ``None``.
 """

@@ -1,6 +1,6 @@
 """Tokenizers side by side on a corpus: every metric, for all texts and by group.
 
-`_meter.py` measures, and `_metric_table.py` defines the metrics; this module combines them into
+`meter.py` measures, and `metric_table.py` defines the metrics; this module combines them into
 rows. It refuses to compare results of different texts or with different segmenters.
 """
 

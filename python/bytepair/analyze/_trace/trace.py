@@ -2,7 +2,7 @@
 
 The core records the steps, in every dialect; this module gives them names. Takes time and memory
 linear in the text and in the number of merges; the rows of a piece take its length for each merge.
-``_why`` explains why a text has no other token.
+``why`` explains why a text has no other token.
 """
 
 from collections.abc import Collection, Iterator, Sequence

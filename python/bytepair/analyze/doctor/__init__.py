@@ -3,8 +3,8 @@
 ``pages`` has the pages that ``bytepair doctor --explain`` prints; ``_codes`` reads the codes,
 their levels and their meanings from them. A check is a function that yields the findings of some
 codes from a subject; each family of codes has a module of checks. ``_subject`` has the tokenizer
-and cached facts about it, and ``_texts`` searches for texts that contain a token. Nothing is
-printed or drawn here.
+and cached facts about it, and ``_texts`` searches for texts that contain a token. ``_draw``
+and ``_command`` are the view and the command.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
