@@ -1,4 +1,4 @@
-"""The commands under one name, and what becomes of their errors."""
+"""The group of all commands, and how their errors become messages and exit codes."""
 
 import contextlib
 import os
@@ -20,23 +20,23 @@ REFUSED = 1
 WRONG_USAGE = 2
 INTERRUPTED = 130
 CLOSED_PIPE = 141
-"""What a shell reports for a program that SIGINT or SIGPIPE ended."""
+"""The exit codes that a shell reports for a program ended by SIGINT or SIGPIPE."""
 
 
 class Commands(click.Group):
     """The commands, each imported when it runs; an error ends them with one line and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """List the names without a look at the commands."""
+        """Return the names of the commands without importing them."""
         return [entry.name for entry in COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command of a name."""
+        """Import the command with this name, or return ``None``."""
         entries = [entry for entry in COMMANDS if entry.name == cmd_name]
         return entries[0].load() if entries else None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the command that is named; say what to type in place of an earlier one."""
+        """Return the named command; for a command that no longer exists, say what to use instead."""
         if args[0] in INSTEAD and not ctx.resilient_parsing:
             ctx.fail(f"No such command '{args[0]}'. Use {INSTEAD[args[0]]}.")
         return super().resolve_command(ctx, args)
@@ -44,7 +44,7 @@ class Commands(click.Group):
     def shell_complete(
         self, ctx: click.Context, incomplete: str
     ) -> list[CompletionItem]:
-        """List commands with their summaries, of which none is imported."""
+        """Complete names of commands, with their summaries, without importing any."""
         commands = [
             CompletionItem(entry.name, help=entry.summary)
             for entry in COMMANDS
@@ -63,7 +63,7 @@ class Commands(click.Group):
                 )
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
-        """Run the command that the arguments name, and leave with its exit code."""
+        """Run the command that the arguments name, and exit with its code."""
         try:
             code = super().main(*arguments, **{**settings, "standalone_mode": False})
         except click.exceptions.NoArgsIsHelpError as error:
@@ -107,12 +107,12 @@ def app() -> None:
 def run() -> None:
     """Run the command that the arguments name, in a process that does nothing else.
 
-    Nothing that Python code calls may change standard output for all.
+    It changes how standard output writes characters. Python code calls :data:`app` instead.
     """
     if sys.stdout is None:
         sys.exit("bytepair: standard output is closed")
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a character no terminal shows is no error
+        if hasattr(stream, "reconfigure"):  # unencodable characters are not errors
             stream.reconfigure(errors="backslashreplace")
     app(prog_name="bytepair")
 
@@ -128,9 +128,9 @@ def _reason(error: OSError) -> str:
 
 
 def _drop_output() -> None:
-    """Send what is still in the buffer nowhere, so that the end does not fail again.
+    """Discard buffered output, so that flushing it at exit does not fail again.
 
-    Output that only a program holds has no descriptor, and nothing waits in its buffer.
+    Output that a program captures has no descriptor, and nothing to discard.
     """
     with contextlib.suppress(AttributeError, OSError):
         number = sys.stdout.fileno()

@@ -1,7 +1,7 @@
 """How a command declares its arguments and options, and how its help lists them.
 
 A declaration has the name of the argument of the Python function that it sets. Options that were
-not typed are not passed on, so that the defaults of functions hold.
+not typed are not passed on, so the defaults of the function apply.
 """
 
 import inspect
@@ -46,13 +46,13 @@ OF_CONVERT = {
     "pattern": "--pattern of bytepair convert",
     "encoding": "--encoding of bytepair convert",
 }
-"""Options for files that leave something out, for messages of commands without these options."""
+"""Names in messages for options that only ``bytepair convert`` has."""
 LAST = (LOADING, READING, WORK, DISPLAY)
 """The groups that end a help page, in this order."""
 
 
 class Argument(click.Argument):
-    """An argument, declared as usage shows it: ``[FILES]...`` are any number, and perhaps none.
+    """An argument, declared as usage shows it: ``[FILES]...`` accepts any number, even none.
 
     ``reads`` and ``writes`` say what the command does with the files that its values name.
     """
@@ -85,10 +85,10 @@ class Option(click.Option):
     """An option, declared as help shows it.
 
     ``-o, --output FILE`` takes any text, ``--ties [first_seen|largest_text]`` one of two, ``--text FILE...``
-    may be repeated, and ``--json`` takes nothing.
+    may be repeated, and ``--json`` takes no value.
     ``name`` is the argument of the Python function, if the option has another name. ``reads`` and
-    ``writes`` say what the command does with the files that its values name; ``parse`` makes one value of
-    all that are typed.
+    ``writes`` say what the command does with the files that its values name; ``parse`` converts all
+    typed values into one.
     """
 
     def __init__(
@@ -121,10 +121,10 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help has its options in groups, and which writes over nothing that it reads."""
+    """A command that lists its options in groups and never overwrites a file that it reads."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, if its files are different ones."""
+        """Run the command, unless it would overwrite a file that it reads or write a file twice."""
         read, written = self._paths(ctx, "reads"), self._paths(ctx, "writes")
         weighted = [path.rpartition("@")[0] for path in read if "@" in path]
         refuse_overwriting([*read, *weighted], [*written, "-"])
@@ -141,7 +141,7 @@ class Command(click.Command):
     def format_arguments(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        """Leave the arguments, which click lists since 8.5, to the groups below."""
+        """Write nothing: ``format_options`` lists the arguments, which click does itself since 8.5."""
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter
@@ -153,9 +153,9 @@ class Command(click.Command):
 
 
 def _refuse_same(outputs: list[str]) -> None:
-    """Refuse a file that is written twice."""
-    for place, path in enumerate(outputs):
-        if os.path.realpath(path) in map(os.path.realpath, outputs[:place]):
+    """Refuse to write the same file twice."""
+    for index, path in enumerate(outputs):
+        if os.path.realpath(path) in map(os.path.realpath, outputs[:index]):
             message = f"{path} is written twice; name another file"
             raise click.UsageError(message)
 
@@ -163,7 +163,7 @@ def _refuse_same(outputs: list[str]) -> None:
 def command(
     *parameters: click.Parameter,
 ) -> Callable[[Callable[..., int | None]], Command]:
-    """Make a function a command; its docstring is the help, and its result the exit code."""
+    """Turn a function into a command; its docstring is the help, and its result the exit code."""
 
     def declared(function: Callable[..., int | None]) -> Command:
         return Command(
@@ -189,7 +189,7 @@ def _typed(values: dict[str, Any]) -> dict[str, Any]:
 def sections_of(
     shown: click.Command, ctx: click.Context
 ) -> dict[str, list[tuple[str, str]]]:
-    """Return the rows of a help page by their group: the term and its explanation."""
+    """Return the rows of a help page by group; a row is a term and its explanation."""
     sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], OPTIONS: []}
     for parameter in shown.get_params(ctx):
         row = parameter.get_help_record(ctx)
@@ -202,7 +202,7 @@ def sections_of(
 
 
 def completing(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
-    """Return what completes a value in a shell: the names that begin with what was typed."""
+    """Return a shell completion: the names that begin with the typed text."""
     return lambda _ctx, _param, typed: [n for n in names() if n.startswith(typed)]
 
 
@@ -217,7 +217,7 @@ def typed_names(declared: click.Command) -> dict[str, str]:
 
 
 def refuse_options(names: Iterable[str], reason: str) -> None:
-    """Refuse options and arguments that were typed but have no use, by their names in Python."""
+    """Refuse options and arguments that were typed but have no effect, by their names in Python."""
     for name in names:
         message = f"{argument(name)} {reason}"
         raise click.UsageError(message)

@@ -1,7 +1,7 @@
 """The commands: their names, their groups and their summaries, a line for each.
 
-A command ``count-pieces`` is the function ``count_pieces`` of its module: ``count_pieces.py`` beside this one, or the
-one that its entry names. The module is imported when its command runs or its own help is shown, so that no command
+The command ``count-pieces`` is the function ``count_pieces`` of its module: ``count_pieces.py`` in this folder, or the
+module that its entry names. A module is imported only when its command runs or its help is shown, so that no command
 waits for the imports of another. Therefore the summary is repeated here; it is the first sentence of the function's
 docstring.
 """
@@ -53,7 +53,7 @@ COMMANDS = (
     Entry("compare", LOOK, "Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus.", "bytepair.analyze._compare.command"),
     Entry("report", LOOK, "Write a report about tokenizers as one HTML file.", "bytepair.analyze._report.command"),
     Entry("playground", LOOK, "Encode, trace and train in the browser; nothing leaves your machine."),
-    Entry("extend", VOCABULARY, "Add tokens that a corpus needs, given strings, or another tokenizer's; all ids stay, and no text gets longer."),
+    Entry("extend", VOCABULARY, "Add tokens from a corpus, a list of strings or another tokenizer; all old ids stay."),
     Entry("prune", VOCABULARY, "Remove the tokens that a corpus needs least."),
     Entry("remove", VOCABULARY, "Remove tokens, such as glitch tokens, and the tokens built on them."),
     Entry("convert", CHANGE, "Write a tokenizer in another format, read it back, and compare both."),

@@ -1,4 +1,4 @@
-"""``bytepair convert``: another format, with a proof that nothing changed."""
+"""``bytepair convert``: a tokenizer to another format, with a check that nothing changed."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Options that say how a corpus is read, and who does the work."""
+"""Options for reading a corpus, and for the processes or the engine that do the work."""
 
 import os
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from bytepair.scale.spark_engine import SparkEngine
 
 
-def documents_of(context: click.Context, _option: object, given: str | None) -> Any:
-    """Take ``lines`` for text files in which each line is a document."""
-    if given == "lines":
+def documents_of(context: click.Context, _option: object, typed: str | None) -> Any:
+    """Return the input format; ``lines`` sets ``lines`` and leaves the format open."""
+    if typed == "lines":
         context.params["lines"] = True
         return None
-    return given
+    return typed
 
 
 CORPUS = Argument(
@@ -88,13 +88,13 @@ CORPUS_OPTIONS = (
         group=WORK,
     ),
 )
-"""The definition of a document, and who does the work."""
+"""The definition of a document, and what does the work."""
 
 
 def listed(
     corpus: list[str], options: dict[str, Any]
 ) -> tuple[Any, str, dict[str, Any]]:
-    """Return the files of a corpus, in one line what they are, and the options for the API."""
+    """Return the files of a corpus, a line that describes them, and the options for the API."""
     from bytepair.data._readers import ReadOptions, describe
     from bytepair.data._sources import list_sources
 
@@ -106,7 +106,7 @@ def listed(
 
 
 def _with_engine(options: dict[str, Any]) -> dict[str, Any]:
-    """Replace the options of the work by the number of processes and the engine."""
+    """Replace the performance options by the number of processes and the engine."""
     options = dict(options)
     name, settings = options.pop("engine", None), options.pop("spark", [])
     n_processes = options.pop("processes", None) or os.cpu_count() or 1

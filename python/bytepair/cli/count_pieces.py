@@ -34,7 +34,7 @@ __all__ = ["count_pieces"]
         required=True,
         writes=True,
     ),
-    Option("--merge", "Add up files of counts, given as CORPUS in this order."),
+    Option("--merge", "Add up the files of counts that CORPUS names, in this order."),
     DIALECT_NAME,
     SPECIAL,
     *COUNTING_OPTIONS,
@@ -63,7 +63,7 @@ def count_pieces(
     from bytepair import scale
 
     if output.suffix != ".parquet":
-        message = f"{output}: counts are a .parquet file"
+        message = f"{output}: counts are written to a .parquet file"
         raise FileError(message)
     check_writable(output.parent)
     line = ProgressLine(is_shown=not quiet)

@@ -21,9 +21,9 @@ __all__ = ["count_tokens"]
 Row: TypeAlias = tuple[str, tuple[int, ...]]
 """A file and its tokens, by tokenizer."""
 Missing: TypeAlias = tuple[Counter[bytes], ...]
-"""The characters of a file that no token stands for, by tokenizer."""
+"""The characters of a file without a token, by tokenizer."""
 N_SHOWN = 8
-"""The number of these that are named, the most frequent first."""
+"""The number of these characters that are named, the most frequent first."""
 
 
 @command(
@@ -49,8 +49,8 @@ def count_tokens(
     """Count the tokens of each file, and in total.
 
     Files are read like corpora: in JSON lines and tables, only the field with the text counts.
-    With --input-format text, all bytes of a file count. A character that no token stands for
-    counts as a token, unless the tokenizer leaves it out; a line below says how many there are.
+    With --input-format text, all bytes of a file count. A character without a token counts
+    as one, unless the tokenizer leaves it out; a line at the end says how many there are.
     """
     from bytepair.analyze import file_sums
 
@@ -91,7 +91,7 @@ def _by_tokenizer(missing: list[Missing]) -> list[Counter[bytes]]:
 
 
 def _missing_line(name: str, tokenizer: Tokenizer, counts: Counter[bytes]) -> str:
-    """Name the characters that no token stands for, the most frequent first."""
+    """Return a line that names the characters without a token, the most frequent first."""
     from bytepair.views._glyphs import visible
 
     what = (
@@ -108,7 +108,7 @@ def _missing_line(name: str, tokenizer: Tokenizer, counts: Counter[bytes]) -> st
 def _as_object(
     names: list[str], rows: list[Row], missing: list[Missing]
 ) -> dict[str, Any]:
-    """Describe counts for a program; missing characters only if there are any."""
+    """Return the counts as JSON values; missing characters only if there are any."""
     found: dict[str, Any] = {
         "tokenizers": names,
         "files": [
@@ -131,7 +131,7 @@ def _numbers(names: list[str], counts: Iterable[Counter[bytes]]) -> dict[str, in
 
 
 def _laid_out(names: list[str], rows: list[Row]) -> list[str]:
-    """Write a line for each file, after a line of names if there are several tokenizers.
+    """Return a line for each file, after a line of names if there are several tokenizers.
 
     >>> _laid_out(["gpt2"], [("a.txt", (120,)), ("total", (1120,))])
     [' 120 a.txt', '1120 total']

@@ -1,7 +1,7 @@
 """``bytepair decode``: ids to text, the inverse of ``encode``.
 
-Byte-level tokenizers give the exact bytes of their tokens. Character-level tokenizers give text,
-in which end marks and ``▁`` have become spaces.
+The output of a byte-level tokenizer is the exact bytes of its tokens. The output of a
+character-level tokenizer is text, in which end marks and ``▁`` have become spaces.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from .transfer import Transfer
 __all__ = ["decode"]
 
 BLOCK_LEN = 1 << 20
-"""How many ids are decoded at once, where a text can be put together again from parts."""
+"""How many ids are decoded at once, if a text can be decoded part by part."""
 
 
 @command(
@@ -89,7 +89,7 @@ def decode(
 def parsers(
     tokenizer: Tokenizer, number_format: str | None, file: str
 ) -> tuple[Callable[[bytes], Ids], Callable[[bytes], Ids]]:
-    """Choose how ids are read: of a whole file, and of a line."""
+    """Return the functions that read the ids of a file and of a line."""
     if number_format == "pieces":
         pieces = Pieces(tokenizer)
         return pieces.read, pieces.read
@@ -101,19 +101,19 @@ def parsers(
 
 
 def decoder(tokenizer: Tokenizer) -> Callable[[Ids], bytes]:
-    """Choose how ids become bytes: exactly, unless text has to be put together again."""
+    """Return the function from ids to bytes; characters become UTF-8."""
     if units_of(tokenizer) == "byte":
         return tokenizer.decode_bytes
     return lambda ids: tokenizer.decode(ids, errors="strict").encode()
 
 
 def can_be_cut(tokenizer: Tokenizer) -> bool:
-    """Tell whether ids can be decoded part by part: no token says what stands before another."""
+    """Return whether ids can be decoded part by part: no token changes the text of another."""
     has_marks = "end mark" in tokenizer.inspect().description["units"]
     return units_of(tokenizer) == "byte" and not has_marks
 
 
 def units_of(tokenizer: Tokenizer) -> Literal["byte", "character"]:
-    """Tell what the tokens of a tokenizer are made of."""
+    """Return whether the tokens of a tokenizer consist of bytes or of characters."""
     tokens = (token for token in tokenizer.vocabulary if token is not None)
     return "byte" if any(isinstance(token, bytes) for token in tokens) else "character"

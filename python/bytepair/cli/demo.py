@@ -1,7 +1,7 @@
-"""``bytepair demo``: the whole way, on text that every Python installation carries.
+"""``bytepair demo``: from training to decoding, on the sources of Python itself.
 
-Trains, saves, loads, encodes and decodes, and fails where the text that comes back is
-not the text that went in. Needs no download; reads at most 20 MB.
+Trains, saves, loads, encodes and decodes, and fails if a decoded text differs from the
+original. Needs no download; reads at most 20 MB.
 """
 
 import sysconfig
@@ -30,7 +30,7 @@ N_SHOWN = 6
 LEFT_OUT = {"site-packages", "dist-packages", "test", "tests", "idle_test"}
 """Folders of other people's code, and of test data."""
 SENTENCE = (
-    "def hello(): return 'Hello, tokenizers!'  # "  # what the corpus is full of
+    "def hello(): return 'Hello, tokenizers!'  # "  # like the corpus
     "Überraschung, Привет, こんにちは, 你好, नमस्ते, سلام 👋🏽 12345"
 )
 
@@ -79,7 +79,7 @@ def python_texts(max_bytes: int) -> list[bytes]:
     Raises
     ------
     TokenizerError
-        This Python has none.
+        This Python has no sources.
     """
     folder = Path(sysconfig.get_path("stdlib"))
     paths = sorted(folder.rglob("*.py"))
@@ -100,7 +100,7 @@ def python_texts(max_bytes: int) -> list[bytes]:
 
 
 def next_steps(path: Path) -> list[str]:
-    """List commands to look at a tokenizer.
+    """Return lines with commands that inspect a tokenizer.
 
     >>> next_steps(Path("own.json"))[-1]
     '  bytepair report own.json -o report.html'
@@ -115,7 +115,7 @@ def next_steps(path: Path) -> list[str]:
 
 
 def show_merges(console: Console, tokenizer: Tokenizer) -> None:
-    """Show both ends of what was learned."""
+    """Show the first and the last merges."""
     n_merges = len(tokenizer.merges)
     for title, places in (
         ("First merges", range(min(N_SHOWN, n_merges))),
@@ -127,24 +127,24 @@ def show_merges(console: Console, tokenizer: Tokenizer) -> None:
 
 
 def show_tokens(console: Console, tokenizer: Tokenizer, text: str) -> None:
-    """Show a text in tokens; scripts that Python's sources lack come apart into bytes."""
+    """Show a text in tokens; scripts that are rare in Python's sources are split into bytes."""
     console.print()
     options = Options(brackets=not has_colours(console))
     print_lines(console, drawn([cut(tokenizer, text)], [""], options))
 
 
 def check_round_trip(tokenizer: Tokenizer, texts: list[bytes]) -> int:
-    """Encode and decode, and give the number of bytes that came back as they were.
+    """Encode and decode texts, and return their number of bytes.
 
     Raises
     ------
     TokenizerError
-        A text came back as another.
+        A decoded text differs from the original.
     """
-    for place, (text, ids) in enumerate(
+    for index, (text, ids) in enumerate(
         zip(texts, tokenizer.encode_batch(texts), strict=True)
     ):
         if tokenizer.decode_bytes(ids) != text:
-            message = f"round trip: text {place} did not come back as it was"
+            message = f"round trip: text {index} is not the same after decoding"
             raise TokenizerError(message)
     return sum(map(len, texts))

@@ -1,8 +1,8 @@
 """``bytepair encode``: text to ids.
 
-Without ``--lines`` the input is one text: it is read whole, unless raw numbers go to a
-file, which takes bounded memory for each thread. With it, memory holds a few megabytes of
-lines at a time.
+Without ``--lines`` the input is one text. It is read whole, unless raw numbers are written
+to a file; then each thread uses bounded memory. With ``--lines``, a few megabytes of lines
+are in memory at a time.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -143,7 +143,7 @@ def encode(
 
 
 def adds_nothing(tokenizer: Tokenizer) -> bool:
-    """Tell whether a text gets the same ids with special tokens as without them.
+    """Return whether a text has the same ids with and without ``--add-special-tokens``.
 
     >>> import bytepair
     >>> adds_nothing(bytepair.train_from_iterator(["low"], vocab_size=256))
@@ -158,7 +158,7 @@ def adds_nothing(tokenizer: Tokenizer) -> bool:
 def writer(
     tokenizer: Tokenizer, number_format: str
 ) -> Callable[["NDArray[np.uint32]"], bytes]:
-    """Choose how the ids of a text are written."""
+    """Return the function that writes the ids of a text."""
     if number_format == "pieces":
         pieces = Pieces(tokenizer)
         return lambda ids: pieces.written(ids.tolist())
@@ -166,9 +166,9 @@ def writer(
 
 
 class Held:
-    """Counts the texts that hold the content of an added token, where that is text.
+    """Counts texts that contain an added token, where added tokens are plain text.
 
-    Tokens that are white space are left out: nearly every text has some.
+    Tokens of white space are left out, since nearly every text contains some.
     """
 
     def __init__(self, tokenizer: Tokenizer | None) -> None:
@@ -179,7 +179,7 @@ class Held:
     def looked_at(
         self, batches: Iterable[Sequence[bytes]]
     ) -> Iterator[Sequence[bytes]]:
-        """Give batches of texts, and count in passing."""
+        """Yield batches of texts, and count their texts."""
         for batch in batches:
             if self.names:
                 data = np.frombuffer(b"".join(batch), np.uint8)
@@ -198,7 +198,7 @@ class Held:
         self.n_texts += _core.count_rows_holding(column, [self.names])[0]
 
     def tell(self, kind: str) -> None:
-        """Say how many there were, if there were any."""
+        """Report the number of these texts, if there are any."""
         if self.n_texts:
             found = f"{amount(self.n_texts, kind)} with the text of an added token"
             remark(f"{found}, encoded as plain text")
@@ -212,7 +212,7 @@ def write_lines(
     options: dict[str, Any],
     name: str,
 ) -> int:
-    """Write the ids of each line as a line, and give their number."""
+    """Write the ids of each line as a line, and return the number of ids."""
     n_lines = n_tokens = 0
     for batch in batches:
         try:

@@ -1,4 +1,4 @@
-"""The way in: says what to install where click or rich is missing."""
+"""The entry point of the command line; it says what to install if click or rich is missing."""
 
 import sys
 
@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its code."""
     try:
         from .app import run
 

@@ -1,7 +1,8 @@
-"""``bytepair extend``: adds tokens to a tokenizer; all old ids stay in place.
+"""``bytepair extend``: adds tokens to a tokenizer; all old ids stay.
 
-Tokens come from a corpus, from a list of strings, or from another tokenizer. Foreseeable failures are refused before any text is
-read: a path that cannot be written, a format that cannot hold the base.
+Tokens come from a corpus, from a list of strings, or from another tokenizer. Foreseeable failures
+are refused before any text is read: a path that cannot be written, a format that cannot hold the
+base.
 """
 
 import shutil
@@ -85,10 +86,11 @@ def extend(
     as_json: bool = False,
     **options: Any,
 ) -> None:
-    """Add tokens that a corpus needs, given strings, or another tokenizer's; all ids stay, and no text gets longer.
+    """Add tokens from a corpus, a list of strings or another tokenizer; all old ids stay.
 
     From a corpus, the tokens that shorten it most are learned; the curve shows what fewer would save.
-    Old tokens, merges and added tokens keep their ids, and new ids follow the largest one.
+    Old tokens, merges and added tokens keep their ids, new ids follow the largest one, and no text is
+    encoded to more tokens than before.
     """
     from bytepair import surgery
     from bytepair.surgery._surgery import Base
@@ -140,7 +142,7 @@ def _check_source(
     add: int | None,
     other: Path | None,
 ) -> None:
-    """Refuse two sources of tokens, none, and files without a number of tokens."""
+    """Refuse several sources of tokens, no source, and files without a number of tokens."""
     n_sources = sum([bool(corpus), strings is not None, other is not None])
     if n_sources != 1:
         found = "several are" if n_sources else "none is"
@@ -152,7 +154,7 @@ def _check_source(
 
 
 def _lines_of(path: str) -> list[str]:
-    """Read the lines of a file; bytes that are not UTF-8 become no valid text, which is reported."""
+    """Return the lines of a file; bytes that are not UTF-8 become surrogates, which are refused later."""
     from bytepair.data._lists import read_list
 
     lines = read_list(path).removeprefix(b"\xef\xbb\xbf").split(b"\n")
@@ -165,7 +167,7 @@ def _lines_of(path: str) -> list[str]:
 
 
 def _is_met(report: "Report") -> bool:
-    """Whether what was asked for is there although nothing was added."""
+    """Whether the request is met although nothing was added."""
     from bytepair.surgery import AdditionReport
 
     if isinstance(report, AdditionReport):
@@ -174,7 +176,7 @@ def _is_met(report: "Report") -> bool:
 
 
 def _drawn(report: "Report") -> list[str]:
-    """Draw the curve, or list what did not become a token."""
+    """Return the curve, or the strings that did not become tokens, as lines."""
     from bytepair.surgery import AdditionReport
     from bytepair.surgery._draw import curve_lines, row_lines
 

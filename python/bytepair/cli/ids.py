@@ -1,8 +1,8 @@
 """Ids as bytes and back: text, JSON, raw little-endian numbers and, to read, ``.npy``.
 
-Text is blank-separated decimal numbers and JSON is one array, each on one line. Raw
-numbers have no lines: a file of them is one sequence. So is an array of NumPy, which is
-raw numbers behind a header; it is recognised by that header.
+Text is space-separated decimal numbers and JSON is one array, each on one line. Raw
+numbers have no lines: a file of them is one sequence. So is a NumPy array: raw numbers
+after a header, by which it is recognised.
 """
 
 import ast
@@ -19,11 +19,11 @@ from bytepair._plurals import amount
 __all__ = ["check_width", "format_ids", "parse_file", "parse_ids", "told_format"]
 
 Ids = list[int] | NDArray[Any]
-"""Ids in a list, or raw numbers in an array, which takes a tenth of the memory."""
+"""Ids in a list, or in an array, which takes a tenth of the memory."""
 
 MAGIC = b"\x93NUMPY"
 MAX_HEADER_LEN = 10_000
-"""Where the header of an array ends at the latest, in bytes; NumPy has this limit."""
+"""The maximum size of the header of an array, in bytes; NumPy has this limit."""
 RAW_ENDINGS: dict[str, str | None] = {
     "bin": None,
     "u16": "uint16",
@@ -31,7 +31,7 @@ RAW_ENDINGS: dict[str, str | None] = {
     "u32": "uint32",
     "uint32": "uint32",
 }
-"""What names of raw numbers end in, and how wide those are; of .bin the vocabulary says."""
+"""Extensions of raw numbers, and their width; for .bin, the vocabulary determines it."""
 UTF_8_MARK = b"\xef\xbb\xbf"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 IS_UTF_16 = "the input looks like UTF-16; save it as UTF-8, or pass --format uint16 or uint32 if it is raw numbers"
@@ -49,7 +49,7 @@ def check_width(tokenizer: Tokenizer, number_format: str) -> None:
 
 
 def format_ids(ids: NDArray[np.uint32], number_format: str) -> bytes:
-    r"""Write a sequence of ids.
+    r"""Return a sequence of ids as bytes.
 
     >>> format_ids(np.array([5, 600], dtype=np.uint32), "text")
     b'5 600\n'
@@ -73,10 +73,10 @@ def format_ids(ids: NDArray[np.uint32], number_format: str) -> bytes:
 
 
 def parse_file(data: bytes, number_format: str | None, name: str, n_vocab: int) -> Ids:
-    r"""Read all that a file holds, which may be an array of NumPy; else text by default.
+    r"""Return the ids in a file: a NumPy array, or by default text.
 
-    Without ``number_format``, a ``.bin`` holds raw numbers as ``encode`` writes them for a
-    vocabulary of this size.
+    Without ``number_format``, a ``.bin`` file contains raw numbers as ``encode`` writes them
+    for a vocabulary of this size.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -91,7 +91,7 @@ def parse_file(data: bytes, number_format: str | None, name: str, n_vocab: int) 
     Raises
     ------
     FormatError
-        It is something else than its name or ``number_format`` says, or damaged.
+        The file is damaged, or does not have the format of its name or ``number_format``.
     """
     if data.startswith(MAGIC):
         return _parse_array(data, number_format)
@@ -105,7 +105,7 @@ def parse_file(data: bytes, number_format: str | None, name: str, n_vocab: int) 
 
 
 def told_format(data: bytes, name: str, n_vocab: int) -> str:
-    r"""Tell what ids are written as, by the ending of the name and by the bytes.
+    r"""Return the format of ids, from the extension of the name and the bytes.
 
     >>> told_format(b"5 600", "-", 1000), told_format(b"\5\0\0\0", "a.bin", 100_000)
     ('text', 'uint32')
@@ -113,7 +113,7 @@ def told_format(data: bytes, name: str, n_vocab: int) -> str:
     Raises
     ------
     FormatError
-        They can be read in several ways; the message says what to type.
+        Several formats are possible; the message says what to type.
     """
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     is_textual = re.fullmatch(rb"[-+0-9\s,\[\]]*", data) is not None
@@ -147,7 +147,7 @@ def told_format(data: bytes, name: str, n_vocab: int) -> str:
 
 
 def parse_ids(data: bytes, number_format: str) -> Ids:
-    r"""Read a sequence of ids. Whether a tokenizer has them is not asked here.
+    r"""Return a sequence of ids, without checking that a tokenizer has them.
 
     >>> parse_ids(b"5 600\n", "text")
     [5, 600]
@@ -155,7 +155,7 @@ def parse_ids(data: bytes, number_format: str) -> Ids:
     Raises
     ------
     FormatError
-        Something is not an integer; the message says which place it has.
+        Something is not an integer; the message has its position.
     """
     if number_format in RAW:
         return _parse_raw(data, RAW[number_format])
@@ -165,11 +165,11 @@ def parse_ids(data: bytes, number_format: str) -> Ids:
 
 
 def _header(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int]:
-    """Read the type, the shape and the length of the header of an array."""
+    """Return the type, the shape and the length of the header of an array."""
     start = 10 if data[len(MAGIC) :].startswith(b"\x01") else 12
     end = start + int.from_bytes(data[len(MAGIC) + 2 : start], "little")
     if not start < end <= min(len(data), MAX_HEADER_LEN):
-        message = f"its given end is byte {end:,}"
+        message = f"it ends at byte {end:,}, according to its length"
         raise ValueError(message)
     found = ast.literal_eval(data[start:end].decode("latin-1").strip())
     shape = tuple(map(operator.index, found["shape"]))
@@ -213,7 +213,7 @@ def _parse_raw(data: bytes, dtype: str) -> Ids:
 
 
 def _in_memory_order(ids: NDArray[Any]) -> NDArray[Any]:
-    """Give numbers as this machine has them."""
+    """Return numbers in the byte order of this machine."""
     return ids.astype(ids.dtype.newbyteorder("="), copy=False)
 
 
@@ -249,7 +249,7 @@ def _parse_text(data: bytes) -> list[int]:
 
 
 def _other_format(data: bytes) -> str:
-    """Say what to type where ids are no text of numbers."""
+    """Return what to type if the input is not numbers as text."""
     if data.startswith(UTF_16_MARKS):
         return f"; {IS_UTF_16}"
     if data.lstrip().startswith(b"["):

@@ -78,21 +78,21 @@ class Compression(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """Both numbers as a reader sees them."""
+        """Both numbers in words."""
         corpus = f"{self.corpus_bytes:,} bytes"
         return f"{self.bytes_per_token:.2f} bytes per token of the training corpus ({corpus})"
 
 
 def compression(tokenizer: Tokenizer, path: Path) -> Compression:
-    """Look up the compression after the last merge of a tokenizer in its log."""
+    """Return the compression after the last merge of a tokenizer, from its log."""
     log = read_log(path)
     merges = tokenizer.inspect().merge_log
     own = [step for step in log.steps if step.step <= len(merges)]
     for step in own:
         if tuple(merges[step.step - 1][:3]) != tuple(step.ids):
             message = (
-                f"{path}: merge {step.step:,} is another than in the tokenizer; name the log of "
-                "its own training"
+                f"{path}: merge {step.step:,} differs from that of the tokenizer; name the log of "
+                "its training"
             )
             raise FormatError(message)
     if not own or own[-1].step != len(merges):
@@ -102,7 +102,7 @@ def compression(tokenizer: Tokenizer, path: Path) -> Compression:
 
 
 def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Describe a tokenizer for a program."""
+    """Return a description of a tokenizer as JSON values."""
     from bytepair.analyze._likeness import likeness
 
     merges = [[plain(left), plain(right)] for left, right in tokenizer.merges]
@@ -123,7 +123,7 @@ def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def as_text(tokenizer: Tokenizer, *, is_verbose: bool = False) -> str:
-    """Describe a tokenizer for a reader."""
+    """Return a description of a tokenizer as text."""
     parts = tokenizer.inspect().description
     n_shown = None if is_verbose else N_SHOWN
     rows = [
@@ -138,7 +138,7 @@ def as_text(tokenizer: Tokenizer, *, is_verbose: bool = False) -> str:
 
 
 def _dialect(tokenizer: Tokenizer) -> str:
-    """Name the dialects that a tokenizer is like."""
+    """Return the names of the dialects that a tokenizer is like."""
     from bytepair.analyze._likeness import likeness
 
     parts = tokenizer.inspect().description
@@ -169,7 +169,7 @@ def _specials(tokenizer: Tokenizer, n_shown: int | None) -> list[str]:
 
 
 def _counts(tokenizer: Tokenizer) -> list[str]:
-    """Say how often pairs occurred in training, if the file has the counts."""
+    """Return how often pairs occurred in training, if the file has the counts."""
     counts = [count for *_, count in tokenizer.inspect().merge_log if count is not None]
     if not counts:
         return []
@@ -192,7 +192,7 @@ def _more_rows(
 
 
 def _row(name: str, texts: list[str]) -> str:
-    """Lay out a name and one or more lines beside it."""
+    """Return a name with one or more lines to its right."""
     indent = "\n" + " " * 16
     return f"{name:<16}{indent.join(map(_printable, texts))}"
 

@@ -75,17 +75,17 @@ def one_pattern(patterns: Sequence[str]) -> str | Sequence[str]:
     return "" if patterns == ("",) else patterns
 
 
-def codes_of(given: Sequence[str]) -> list[str]:
-    """Read codes of findings, which commas may separate.
+def codes_of(typed: Sequence[str]) -> list[str]:
+    """Return codes of findings, which may be separated by commas.
 
     >>> codes_of(["BP1,bp203", "BP5"])
     ['BP1', 'BP203', 'BP5']
     """
-    return [code.strip().upper() for codes in given for code in codes.split(",")]
+    return [code.strip().upper() for codes in typed for code in codes.split(",")]
 
 
 def special_ids(values: Sequence[str]) -> dict[str, int]:
-    """Read values ``TOKEN=ID``.
+    """Return the id of each token from values ``TOKEN=ID``.
 
     >>> special_ids(["<|end|>=100257", "a=b=7"])
     {'<|end|>': 100257, 'a=b': 7}
@@ -110,7 +110,7 @@ LOADING_OPTIONS = (
     Option(
         "--pattern REGEX...",
         "The split pattern of such a .tiktoken file, of a .gguf file or of vocab.json with "
-        "merges.txt, in place of one that these name: a regular expression or the name of a "
+        "merges.txt, in place of the one that they name: a regular expression or the name of a "
         "pattern; '' splits nothing. May be repeated; patterns apply one after the other.",
         parse=one_pattern,
         shell_complete=completing(patterns),
@@ -131,4 +131,4 @@ LOADING_OPTIONS = (
         group=LOADING,
     ),
 )
-"""What a file of a tokenizer leaves out, for :meth:`bytepair.Tokenizer.from_file`."""
+"""Options for what a tokenizer file leaves out, as for :meth:`bytepair.Tokenizer.from_file`."""

@@ -20,7 +20,7 @@ MARK = "▁"
 ESCAPED_MARK = r"\u2581"
 _PART = re.compile(r"\\(?:x[0-9a-f]{2}|u2581|[\\nrt])|[^\\]+|\\")
 _SURROGATES = range(0xDC80, 0xDD00)
-"""What stands for bytes that are no character, by ``surrogateescape``."""
+"""The surrogates by which ``surrogateescape`` replaces bytes that are not characters."""
 
 
 class Pieces:
@@ -33,17 +33,17 @@ class Pieces:
         self.ids: dict[str, int] = {}
 
     def written(self, ids: list[int]) -> bytes:
-        """Write ids as a line of tokens."""
+        """Return ids as a line of tokens."""
         texts = self.texts
         return " ".join([texts[id_] for id_ in ids]).encode() + b"\n"
 
     def read(self, data: bytes) -> list[int]:
-        """Read tokens, whatever lines they stand on.
+        """Return the ids of tokens, on one or more lines.
 
         Raises
         ------
         FormatError
-            A token is not in the vocabulary; the message says which place it has.
+            A token is not in the vocabulary; the message has its position.
         """
         if not self.ids:
             pairs = reversed(list(enumerate(self.texts)))
@@ -65,7 +65,7 @@ class Pieces:
 
 
 def escaped(token: Token) -> str:
-    r"""Write a token without spaces and line ends.
+    r"""Return a token as text without spaces and line ends.
 
     >>> escaped(b" low"), escaped("▁low"), escaped(b"\xe4\n"), escaped("▁".encode())
     ('▁low', '▁low', '\\xe4\\n', '\\u2581')
@@ -78,7 +78,7 @@ def escaped(token: Token) -> str:
 
 
 def unescaped(text: str, *, is_of_bytes: bool) -> Token:
-    r"""Read a token again.
+    r"""Return the token that :func:`escaped` wrote.
 
     >>> unescaped("▁low", is_of_bytes=True), unescaped(r"\xe4\n", is_of_bytes=True)
     (b' low', b'\xe4\n')

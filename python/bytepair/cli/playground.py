@@ -1,6 +1,6 @@
-"""``bytepair playground``: encode, trace and train in the browser, with own tokenizers loaded.
+"""``bytepair playground``: encode, trace and train in the browser, with your tokenizers.
 
-The page runs everything itself. The server gives out this one page, to this machine only.
+All work is done in the page. The server serves only this page, and only to this machine.
 """
 
 import threading
@@ -63,7 +63,7 @@ def playground(
 ) -> None:
     """Encode, trace and train in the browser; nothing leaves your machine."""
     if output is not None:
-        reason = "acts on serving the page; --output writes it to a file"
+        reason = "is for serving the page, and has no effect on --output"
         refuse_options(serving, reason)
         check_output(output, "the page")
     page = page_with(load_all(tokenizers or [])).encode()
@@ -95,9 +95,9 @@ def serve(page: bytes, *, port: int = 0, no_open: bool = False) -> None:
 
 
 def server_of(page: bytes, port: int) -> ThreadingHTTPServer:
-    """Make a server that gives a page to requests that name this machine.
+    """Return a server that sends a page only to requests that name this machine.
 
-    A page of another site cannot read it under a name that it points here.
+    So another site cannot read the page through a host name that resolves to this machine.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -112,14 +112,14 @@ def server_of(page: bytes, port: int) -> ThreadingHTTPServer:
                 self.wfile.write(page)
 
         def do_HEAD(self) -> None:
-            """Send what precedes the page."""
+            """Send the headers of the page."""
             self._begin()
 
         def _begin(self) -> bool:
             own = self.connection.getsockname()[1]
             hosts = (f"{ADDRESS}:{own}", f"localhost:{own}")
             if self.headers.get("Host") not in hosts:
-                self.send_error(HTTPStatus.FORBIDDEN, "this name is not of this server")
+                self.send_error(HTTPStatus.FORBIDDEN, "this server has another name")
                 return False
             if self.path.partition("?")[0] not in ("/", "/index.html"):
                 self.send_error(HTTPStatus.NOT_FOUND, "there is one page, /")

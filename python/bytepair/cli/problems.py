@@ -1,7 +1,7 @@
 """Errors and remarks on standard error; an error begins with ``bytepair:`` and says what to do.
 
-On a terminal the beginning is red. Names in both, such as those of files, are shown and not acted
-upon.
+On a terminal the beginning is red. Control characters in both, such as in names of
+files, are written as escapes.
 """
 
 import sys
@@ -48,14 +48,14 @@ INSTEAD = {
     "--max-changed-texts": "n_changed of bytepair compare --json",
     "--same-vocabulary": "bytepair compare A B --exit-code or --extends",
 }
-"""What to type in place of commands that do not exist, and of options that a command does not have."""
+"""What to use instead of commands that do not exist and options that a command does not have."""
 RED = "1;31"
 
 
 def tell(message: str) -> None:
     """Write an error."""
     begin = paint("bytepair:", RED, is_painted=has_colours(sys.stderr))
-    over = "\r\x1b[K" if sys.stderr.isatty() else ""  # a line of progress
+    over = "\r\x1b[K" if sys.stderr.isatty() else ""  # clears the progress line
     shown = harmless(message, kept="\n")
     print(f"{over}{begin} {shown}", file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""The line of progress of a command, and what its summary begins with."""
+"""The progress line of a command, and the first lines of its summary."""
 
 from bytepair import _terminal
 
@@ -8,12 +8,12 @@ __all__ = ["ProgressLine", "rate"]
 
 
 class ProgressLine(_terminal.ProgressLine):
-    """Shows how far a job has come.
+    """Shows the progress of a job.
 
     Attributes
     ----------
     deferred
-        Lines that a summary begins with, since no terminal showed them.
+        Lines for the beginning of the summary, since no terminal showed them.
     """
 
     def __init__(self, *, is_shown: bool) -> None:
@@ -21,7 +21,7 @@ class ProgressLine(_terminal.ProgressLine):
         self.deferred: list[str] = []
 
     def note(self, text: str) -> None:
-        """Write a line that stays; without a terminal it waits for the summary."""
+        """Write a line that stays; without a terminal, defer it to the summary."""
         if self.is_shown:
             remark(text)
         else:
@@ -29,7 +29,7 @@ class ProgressLine(_terminal.ProgressLine):
 
 
 def rate(n_bytes: int, seconds: float) -> str:
-    """Write a rate.
+    """Return a rate in megabytes per second, as text.
 
     >>> rate(2_500_000, 0.5)
     '5.0 MB/s'

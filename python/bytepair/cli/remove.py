@@ -59,7 +59,7 @@ __all__ = ["remove"]
     Option(
         "--mode [cascade|reroute]",
         "What happens to tokens that are built on these: they are removed too (cascade, the "
-        "default), or stay if other tokens make them (reroute).",
+        "default), or stay if they can be made from other tokens (reroute).",
     ),
     NUMBERING,
     EMBEDDING_MAP,
@@ -115,9 +115,9 @@ def remove(
     )
 
 
-def _ids_of(given: list[str]) -> list[int]:
-    """Read ids, which commas may separate."""
-    numbers = [number.strip() for ids in given for number in ids.split(",")]
+def _ids_of(typed: list[str]) -> list[int]:
+    """Return ids, which may be separated by commas."""
+    numbers = [number.strip() for ids in typed for number in ids.split(",")]
     for number in numbers:
         if not (number.isascii() and number.isdigit()):
             message = f"--id: {number!r} is not an id, such as 262"
@@ -126,7 +126,7 @@ def _ids_of(given: list[str]) -> list[int]:
 
 
 def _as_typed(token: str) -> str | bytes:
-    """Give the bytes of an argument that is not text, such as half a character."""
+    """Return an argument, as bytes if it is not UTF-8, such as half a character."""
     try:
         token.encode()
     except UnicodeEncodeError:
@@ -135,16 +135,16 @@ def _as_typed(token: str) -> str | bytes:
 
 
 def _read(path: str) -> dict[str, Any]:
-    """Read a report of findings."""
+    """Return a report of findings."""
     from bytepair.data._lists import read_list
 
     data = read_list(path)
     try:
-        found = json.loads(data)
+        report = json.loads(data)
     except (ValueError, RecursionError) as error:
         message = f"{path} is not JSON: {error}"
         raise TokenizerError(message) from error
-    if not isinstance(found, dict):
+    if not isinstance(report, dict):
         message = f"{path} is not what bytepair doctor --json writes"
         raise TokenizerError(message)
-    return found
+    return report

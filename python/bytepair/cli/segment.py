@@ -1,6 +1,6 @@
-"""``bytepair segment``: lines to lines with their words cut apart, ``lo@@ w``.
+"""``bytepair segment``: lines to lines with their words split into parts, ``lo@@ w``.
 
-Memory holds a few megabytes of lines for each thread. Words and lines are those of
+A few megabytes of lines are in memory for each thread. Words and lines are those of
 ``subword-nmt apply-bpe``.
 """
 
@@ -114,7 +114,7 @@ def segment(
 def writing_both(
     output: str, counted: Path | None
 ) -> Iterator[tuple[BinaryIO, BinaryIO | None]]:
-    """Open the text and, if it is asked for, the vocabulary: both appear, or neither does."""
+    """Open the text and, if requested, the vocabulary; both files appear, or neither."""
     if counted is None:
         with writing_to(output) as target:
             yield target, None
@@ -127,7 +127,7 @@ def writing_both(
 
 
 def blocks_of(files: list[str], transfer: Transfer) -> Iterator[str]:
-    """Read files as blocks of whole lines; the last line of each file but the last ends."""
+    """Yield files as blocks of whole lines; between files, a missing line end is added."""
     for file in files:
         refuse_no_text(file)
     for place, file in enumerate(files, 1):
@@ -144,7 +144,7 @@ def blocks_of(files: list[str], transfer: Transfer) -> Iterator[str]:
 
 
 def decoded(block: bytes, name: str, n_lines_before: int) -> str:
-    """Read UTF-8, or say in which line it is not."""
+    """Return UTF-8 as text, or raise an error that names the line that is not."""
     try:
         return block.decode()
     except UnicodeDecodeError as error:

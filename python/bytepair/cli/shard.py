@@ -1,4 +1,4 @@
-"""``bytepair shard``: a corpus to a folder of shards of tokens, resumed where it ended."""
+"""``bytepair shard``: a corpus to a folder of shards of tokens, resumed where it stopped."""
 
 import json
 from pathlib import Path
@@ -104,7 +104,7 @@ def shard(
 
 
 def describe(progress: "TokenizeProgress") -> str:
-    """Say in one line how far the work is."""
+    """Return the progress as a line."""
     done, total = progress.done_bytes / 1e6, progress.total_bytes / 1e6
     rate = (progress.done_bytes - progress.resumed_bytes) / 1e6
     rate /= max(progress.seconds, 1e-9)
@@ -117,7 +117,7 @@ def describe(progress: "TokenizeProgress") -> str:
 
 
 def summary_lines(totals: dict[str, Any], added_tokens: str = "find") -> list[str]:
-    """Write totals for a reader.
+    """Return the lines of a summary.
 
     >>> totals = {"documents": 3, "null": 0, "empty": 1, "bad": 0, "bytes": 9}
     >>> totals |= {"tokens": 4, "shards": 1, "with_special_text": 1}

@@ -1,6 +1,6 @@
 """Numbers and sizes as users write them: ``100k`` tokens, ``2GB``.
 
-``k``, ``M``, ``G`` and ``T`` are powers of 1000, with an ``i`` behind them of 1024.
+``k``, ``M``, ``G`` and ``T`` are powers of 1000, followed by ``i``, of 1024.
 """
 
 import re
@@ -13,11 +13,11 @@ __all__ = ["MOST_WORKERS", "number", "size"]
 
 HIGHEST = 2**63 - 1
 MOST_WORKERS = 4096
-"""How many threads or processes can be asked for."""
+"""The largest number of threads or processes."""
 
 
 def number(least: int = 0, most: int = HIGHEST) -> Callable[[str], int]:
-    """Give a parser for whole numbers, such as numbers of tokens, within bounds.
+    """Return a parser of whole numbers within bounds, such as numbers of tokens.
 
     >>> read = number(1)
     >>> read("32000"), read("100k"), read("1.5M"), read("32Ki")
@@ -42,7 +42,7 @@ def number(least: int = 0, most: int = HIGHEST) -> Callable[[str], int]:
 
 
 def size(text: str) -> int:
-    """Read a number of bytes, with a unit of powers of 1000 or 1024.
+    """Return a size in bytes; its units are powers of 1000 or 1024.
 
     >>> size("2GB"), size("1.5 MiB"), size("4096")
     (2000000000, 1572864, 4096)
@@ -55,7 +55,7 @@ def size(text: str) -> int:
 
 
 def _scaled(text: str, pattern: str) -> Decimal | None:
-    """Read a number with a prefix; a lone ``i`` is none."""
+    """Return a number with a prefix, or ``None``; ``i`` alone is not a prefix."""
     found = re.fullmatch(pattern, text)
     if not found or (found[3] and not found[2]):
         return None

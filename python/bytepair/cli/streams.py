@@ -20,7 +20,7 @@ __all__ = [
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BATCH_LEN = 4 << 20
-"""How much of a file of lines is taken at once, in bytes."""
+"""How much of a file of lines is read at once, in bytes."""
 
 
 def name_of(path: str) -> str:
@@ -33,12 +33,12 @@ def name_of(path: str) -> str:
 
 
 @contextlib.contextmanager
-def naming(place: str) -> Iterator[None]:
-    """Put a place, such as a file and a line, before the message of an error."""
+def naming(position: str) -> Iterator[None]:
+    """Put a position, such as a file and a line, before the message of an error."""
     try:
         yield
     except TokenizerError as error:
-        message = f"{place}: {error}"
+        message = f"{position}: {error}"
         raise type(error)(message) from error
 
 
@@ -57,9 +57,9 @@ def reading(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
 
 
 def refuse_no_text(path: str) -> None:
-    """Refuse a file whose first bytes or whose name say that it is no text to encode.
+    """Refuse a file whose first bytes or name show that it is not text.
 
-    Standard input is taken as it lies.
+    Standard input is not checked.
     """
     if path == "-" or not Path(path).is_file():
         return
@@ -78,7 +78,7 @@ def refuse_no_text(path: str) -> None:
 
 @contextlib.contextmanager
 def writing_to(path: str) -> Iterator[BinaryIO]:
-    """Open standard output for ``-``, or a file that appears when all is written."""
+    """Open standard output for ``-``, or a file that appears once it is complete."""
     if path != "-":
         with writing(path) as file:
             yield file
@@ -88,9 +88,9 @@ def writing_to(path: str) -> Iterator[BinaryIO]:
 
 
 def line_batches(file: BinaryIO) -> Iterator[list[bytes]]:
-    r"""Group the lines of a file, as lines of a corpus are read.
+    r"""Yield batches of the lines of a file, as lines of a corpus are read.
 
-    A line ends with ``\\n`` or ``\\r\\n``, and the first one begins behind a byte order mark.
+    A line ends with ``\\n`` or ``\\r\\n``, and a byte order mark before the first line is skipped.
 
     >>> import io
     >>> list(line_batches(io.BytesIO(b"\xef\xbb\xbfone\r\n\ntwo\r")))

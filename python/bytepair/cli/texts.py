@@ -1,4 +1,4 @@
-"""Texts that a user names for ``convert`` and ``compare``."""
+"""Texts from files, for ``convert`` and ``compare``."""
 
 from bytepair._io.files import expand
 from bytepair.errors import EncodingError
@@ -7,7 +7,7 @@ __all__ = ["read_texts"]
 
 
 def read_texts(paths: list[str]) -> list[str]:
-    """Read files of UTF-8, which may be compressed, each as one text."""
+    """Return the content of UTF-8 files, which may be compressed, a text for each file."""
     return [_read_text(path) for path in expand(paths)]
 
 

@@ -1,4 +1,4 @@
-"""Arguments that begin with tokenizers: telling these from the rest, and naming them."""
+"""Arguments that begin with tokenizers: separating these from the rest, and naming them."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def told_apart(
     *,
     may_be_nothing: bool = False,
 ) -> tuple[list[Path], list[str]]:
-    """Tell the paths of tokenizers from the corpus, which may have a default or be empty.
+    """Split arguments into tokenizers and the corpus, which may have a default or be empty.
 
     The first argument is a tokenizer, and so are the next ones, up to the first that is not.
     """
@@ -63,7 +63,7 @@ def told_apart(
 
 
 def names_of(paths: list[Path]) -> list[str]:
-    """Give tokenizers short names: the part in which their paths differ.
+    """Return short names of tokenizers: the part in which their paths differ.
 
     >>> names_of([Path("models/a/tokenizer.json"), Path("models/b/tokenizer.json")])
     ['a', 'b']
@@ -81,7 +81,7 @@ def names_of(paths: list[Path]) -> list[str]:
 
 
 def short_names(paths: list[Path]) -> list[str]:
-    """Give the same names, which are keys: a tokenizer that is named twice is refused."""
+    """Return these names, or refuse a tokenizer that is named twice."""
     names = names_of(paths)
     if len(set(names)) == len(names):
         return names
@@ -95,6 +95,6 @@ def load_all(paths: list[Path]) -> dict[str, Tokenizer]:
 
 
 def _own_name(path: Path) -> str:
-    """Name a tokenizer by its file, or by its folder where all such files have that name."""
+    """Return the name of a tokenizer's file, or of its folder if the file has a usual name."""
     is_usual = path.name.partition(".")[0] in USUAL_NAMES and path.suffix
     return path.parent.name or path.name if is_usual else path.name

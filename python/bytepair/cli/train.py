@@ -1,8 +1,8 @@
 """``bytepair train``: text to a tokenizer file.
 
-What can be known to fail is refused before any text is read: a pattern, a path that
-cannot be written, a format that does not hold such tokenizers. What only the result
-shows loses no work: it is saved as ``.bytepair``, which holds every tokenizer.
+Foreseeable failures are refused before any text is read: a wrong pattern, a path that cannot
+be written, a format that cannot hold such tokenizers. If only the result shows that the
+format cannot hold it, it is saved as ``.bytepair``, which holds every tokenizer.
 """
 
 import json
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 __all__ = ["Watch", "summary_lines", "train"]
 
 INTERRUPTED = 130
-"""What a shell reports for a program that SIGINT ended."""
+"""The exit code that a shell reports for a program ended by SIGINT."""
 TEXT_OPTIONS = (
     "input_format",
     "field",
@@ -68,7 +68,7 @@ TEXT_OPTIONS = (
     "skip_bad",
     "memory_limit",
 )
-"""Options that say how a text is read, which counts have no use for."""
+"""Options for reading text, which do not apply to counts."""
 UNREHEARSED = ("threads", "min_piece_count")
 """Options that a rehearsal, on a single piece, leaves out."""
 
@@ -181,7 +181,7 @@ def train(
 
 
 def stored_counts(files: list[str]) -> "Counts | None":
-    """Read a file of counts, where one is what to train on.
+    """Return the counts to train on, or ``None`` if the files are texts.
 
     >>> stored_counts(["a.txt"]) is None
     True
@@ -195,7 +195,7 @@ def stored_counts(files: list[str]) -> "Counts | None":
 
 
 def weighted(files: list[str]) -> list[str] | dict[StrPath, Weight]:
-    """Read ``path@weight``, where no file has that name.
+    """Split ``path@weight`` into both, unless a file has that name.
 
     >>> weighted(["a.txt", "b.txt"])
     ['a.txt', 'b.txt']
@@ -206,17 +206,17 @@ def weighted(files: list[str]) -> list[str] | dict[StrPath, Weight]:
     if all(weight is None for _path, weight in parts):
         return files
     pairs = [(path, 1 if weight is None else weight) for path, weight in parts]
-    found: dict[StrPath, Weight] = {}
+    weights: dict[StrPath, Weight] = {}
     for path, weight in pairs:
-        if path in found:
+        if path in weights:
             message = f"{path} is named twice; give it one weight"
             raise TrainingError(message)
-        found[path] = weight
-    return found
+        weights[path] = weight
+    return weights
 
 
 def group_weight(name: str) -> tuple[str, Weight]:
-    """Read ``name@weight``.
+    """Split ``name@weight`` into both; the weight is 1 by default.
 
     >>> group_weight("en"), group_weight("fa@2.5")
     (('en', 1), ('fa', Decimal('2.5')))
@@ -226,7 +226,7 @@ def group_weight(name: str) -> tuple[str, Weight]:
 
 
 def split_weight(file: str) -> tuple[str, Decimal | None]:
-    """Cut a weight off a path, if it has one and is no file itself."""
+    """Split the weight off a path, unless a file has exactly this name."""
     path, at, weight = file.rpartition("@")
     if not (path and at) or Path(file).exists():
         return file, None
@@ -236,7 +236,7 @@ def split_weight(file: str) -> tuple[str, Decimal | None]:
 
 
 def as_pasted(path: str) -> str:
-    r"""Quote a path for a shell, in escapes where a terminal would not show it as it is.
+    r"""Return a path quoted for a shell, with escapes if a terminal would not show it as it is.
 
     >>> as_pasted("a b.json"), as_pasted("a\tb\udcff.json")
     ("'a b.json'", "$'a\\x09b\\xff.json'")
@@ -252,7 +252,7 @@ def as_pasted(path: str) -> str:
 
 @dataclass
 class Target:
-    """Where a tokenizer and the log of its merges are saved."""
+    """The files for a tokenizer and the log of its merges."""
 
     output: Path | None
     format: str | None
@@ -260,11 +260,11 @@ class Target:
     merges: MergeLog | None = None
 
     def keep(self, merges: MergeLog) -> None:
-        """Take the log that training writes."""
+        """Keep the merge log of training."""
         self.merges = merges
 
     def check(self, *, has_steps: bool) -> None:
-        """Refuse a command that neither saves nor shows anything, and a format of nothing."""
+        """Refuse a command that neither saves nor shows anything, and a format without an output."""
         if self.output is None and not has_steps:
             message = "--output is missing: name where to save; only --steps needs none"
             raise click.UsageError(message)
@@ -273,13 +273,13 @@ class Target:
             raise click.UsageError(message)
 
     def rehearse(self, wanted: dict[str, Any]) -> None:
-        """Train next to nothing and save it, so that what must fail fails at once.
+        """Train on a single piece and save the result, so that foreseeable failures happen at once.
 
         Raises
         ------
         TokenizerError
-            The options do not fit each other, the path says no format or cannot be
-            written, or the format does not hold tokenizers of this kind.
+            The options contradict each other, the path has no known format or cannot be
+            written, or the format cannot hold tokenizers of this kind.
         """
         output = self.output
         if output is None:
@@ -301,12 +301,12 @@ class Target:
     def save(self, tokenizer: Tokenizer) -> list[str]:
         """Save a tokenizer and its log, both or neither; return how ids differ from training.
 
-        Nobody uses ids of a tokenizer that was just trained, so that these may change.
+        Nobody uses the ids of a new tokenizer yet, so they may change.
 
         Raises
         ------
         FormatError
-            The format cannot express it; then it lies beside, as ``.bytepair``.
+            The format cannot hold it; it is then saved in the same folder as ``.bytepair``.
         """
         logs = {self.log: bytes_of(self.merges)} if self.log and self.merges else {}
         if self.output is None:
@@ -324,7 +324,7 @@ class Target:
         return list(map(str, changes))
 
     def rescue(self, interrupted: TrainingInterrupted) -> NoReturn:
-        """Save what was learned until Ctrl-C, say what it is, and end."""
+        """Save what was learned before Ctrl-C, report it, and exit."""
         lines = [str(interrupted)]
         if interrupted.tokenizer is not None:
             self.save(interrupted.tokenizer)
@@ -340,7 +340,7 @@ class Target:
 
 
 class Watch:
-    """Shows progress on a terminal, and keeps what is known at the end."""
+    """Shows progress on a terminal, and keeps the last numbers for the summary."""
 
     def __init__(self, *, is_shown: bool) -> None:
         self.line = ProgressLine()
@@ -350,7 +350,7 @@ class Watch:
         self.last: Progress | None = None
 
     def __call__(self, progress: Progress) -> None:
-        """Take a step; the summary takes the place of the last one."""
+        """Show the progress; at the end, clear the line for the summary."""
         self.last = progress
         if progress.corpus and not self.line.is_shown:
             self.deferred.append(progress.corpus)
@@ -360,7 +360,7 @@ class Watch:
             sys.stderr.write("\r\x1b[K")
 
     def summary(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Give what was read and learned, by name."""
+        """Return what was read and learned, by name."""
         report = self.last.report if self.last else {}
         ratio = self.last.characters_per_token if self.last else 0.0
         return {
@@ -372,7 +372,7 @@ class Watch:
 
 
 def summary_lines(summary: dict[str, Any]) -> list[str]:
-    """Write a summary for a reader."""
+    """Return the lines of a summary."""
     lines = [
         f"{amount(summary['merges'], 'merge')}, {amount(summary['n_vocab'], 'id')}, "
         f"compression ratio {summary['characters_per_token']:.2f} characters per token, "
@@ -400,10 +400,10 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
 
 
 def _left_out_line(left_out: dict[str, Any]) -> str:
-    """Say which characters have no ids, and what becomes of them.
+    """Describe the characters without ids, and how they are encoded.
 
-    >>> found = {"characters": 1234, "share": 0.0005, "stand_in": "bytes"}
-    >>> _left_out_line(found)
+    >>> left_out = {"characters": 1234, "share": 0.0005, "stand_in": "bytes"}
+    >>> _left_out_line(left_out)
     'left out: 1,234 characters, 0.05 % of the text; they are encoded as bytes'
     """
     n_characters, percent = left_out["characters"], 100 * left_out["share"]
@@ -421,7 +421,7 @@ def _left_out_line(left_out: dict[str, Any]) -> str:
 
 
 def shown(name: str) -> str:
-    r"""Write a token so that white space in it is seen.
+    r"""Return a token, in quotes if it has white space or invisible characters.
 
     >>> shown("<s>"), shown("  "), shown("a\n")
     ('<s>', "'  '", "'a\\n'")
@@ -430,7 +430,7 @@ def shown(name: str) -> str:
 
 
 def _stop_reason(best_count: int) -> str:
-    """Say why no more was merged, by how often the best pair that was left occurs."""
+    """Return why training stopped, from the count of the most frequent pair that was left."""
     if best_count == 0:
         return "no pair occurs twice: each piece is one token"
     if best_count == 1:

@@ -66,7 +66,7 @@ class Steps:
             yield from step_lines(step, names)
 
     def as_object(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Describe the steps for a program; pairs are named by their tokens."""
+        """Return the steps as JSON values; pairs are named by their tokens."""
         names = [token_text(name or "") for name in tokenizer.vocabulary]
         return {"steps": [_as_object(step, names) for step in self._steps(tokenizer)]}
 

@@ -1,7 +1,7 @@
 """Progress and a summary for commands that read a file and write the result.
 
 Both are shown on a terminal, but not if the output itself is shown there. There is no summary for
-short texts in a pipe, where it would only be in the way.
+short texts in a pipe, where it would be noise.
 """
 
 import sys
@@ -34,7 +34,7 @@ class Transfer:
         self.start = time.perf_counter()
 
     def counted(self, batches: Iterable[Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
-        """Give batches of lines, and show how far reading has come."""
+        """Yield batches of lines, and show how much is read."""
         for batch in batches:
             yield batch
             self.n_bytes += sum(map(len, batch)) + len(batch)

@@ -37,7 +37,7 @@ EMBEDDING_MAP = Option(
 
 
 def regular_expression(text: str) -> re.Pattern[str]:
-    """Read a regular expression of Python."""
+    """Return a compiled regular expression of Python."""
     try:
         return re.compile(text)
     except re.error as error:
@@ -52,7 +52,7 @@ def check_saving(
     *,
     is_reserving: bool = False,
 ) -> None:
-    """Refuse what cannot be written, before any work."""
+    """Refuse outputs that cannot be written, before any work."""
     from bytepair._io import saving
 
     if embedding_map is not None:
@@ -109,7 +109,7 @@ def finish(
     as_json: bool = False,
     **more: object,
 ) -> None:
-    """Say what was done, write it, and say what was written."""
+    """Report what was done, save the result, and report what was saved."""
     if not quiet:
         remark(*lines)
     saved, written = _save(found, output, embedding_map)
@@ -122,7 +122,7 @@ def finish(
 def _save(
     found: "Surgery[Any]", output: Path | None, embedding_map: Path | None
 ) -> tuple[list[str], dict[str, Any]]:
-    """Write everything; return what was written as lines, and as JSON holds it."""
+    """Save the result; return what was saved as lines and as JSON values."""
     from bytepair.surgery._proof import save as save_proven
 
     if output is None:

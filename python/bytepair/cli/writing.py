@@ -1,4 +1,4 @@
-"""Tokens and merges in a readable form."""
+"""Tokens and merges as readable text."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ Token = str | bytes
 
 
 def quoted(token: Token) -> str:
-    r"""Write a token so that blanks and control characters are seen.
+    r"""Return a token in quotes, so that spaces and control characters are visible.
 
     >>> quoted(b" the"), quoted("\t"), quoted(b"\xe4\xb8")
     ("' the'", "'\\t'", "b'\\xe4\\xb8'")
@@ -24,7 +24,7 @@ def quoted(token: Token) -> str:
 
 
 def plain(token: Token) -> str:
-    r"""Write a token as text; bytes that are no characters as escapes.
+    r"""Return a token as text, with escapes for bytes that are not characters.
 
     >>> plain(b"caf\xc3\xa9"), plain(b"\xc3")
     ('café', '\\xc3')
@@ -32,20 +32,20 @@ def plain(token: Token) -> str:
     return token if isinstance(token, str) else token.decode(errors="backslashreplace")
 
 
-def merge_lines(tokenizer: Tokenizer, places: Iterable[int]) -> list[str]:
-    """Write merges, one a line: their place from 1 on, the two tokens, and the count."""
+def merge_lines(tokenizer: Tokenizer, positions: Iterable[int]) -> list[str]:
+    """Return a line for each merge: its position, counted from 1, both tokens, and the count."""
     merges, log = tokenizer.merges, tokenizer.inspect().merge_log
     lines = []
-    for place in places:
-        left, right = merges[place]
-        count = log[place][3]
+    for position in positions:
+        left, right = merges[position]
+        count = log[position][3]
         counted = "" if count is None else f"  {count:,} times"
-        lines.append(f"{place + 1:>7,}  {quoted(left)} + {quoted(right)}{counted}")
+        lines.append(f"{position + 1:>7,}  {quoted(left)} + {quoted(right)}{counted}")
     return lines
 
 
 def longest_tokens(tokenizer: Tokenizer, n_tokens: int) -> list[Token]:
-    """List the tokens with the most characters, special ones left out."""
+    """Return the tokens with the most characters, without special tokens."""
     specials = set(tokenizer.special_tokens.values())
     tokens = enumerate(tokenizer.vocabulary)
     ordinary = [

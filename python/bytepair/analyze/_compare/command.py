@@ -1,7 +1,7 @@
 """``bytepair compare``: the differences of two tokenizers, optionally with a limit.
 
-The exit code is 3 if B needs too many tokens, otherwise 0, whatever the differences; with
-``--exit-code`` and ``--extends`` it is 1 if there is one.
+The exit code is 3 if B needs more tokens than allowed, otherwise 0, whatever the differences.
+With ``--exit-code`` it is 1 if there is a difference, with ``--extends`` if B does not extend A.
 """
 
 import json
@@ -31,7 +31,7 @@ EXCEEDED = 3
 
 
 def share(text: str) -> Fraction:
-    """Read a share in percent.
+    """Return a share that is written in percent.
 
     >>> share("0.5%")
     Fraction(1, 200)
@@ -154,7 +154,7 @@ def compare_all(
 
 
 def _check_growth(first: int, second: int, growth: Fraction) -> int:
-    """Say if B needs more tokens than A by more than a share, and return the exit code."""
+    """Report whether B needs too many tokens, and return the exit code."""
     if second <= first * (1 + growth):
         return 0
     more = f" {100 * (second - first) / first:.2f} %" if first else ""
@@ -168,7 +168,7 @@ def _check_growth(first: int, second: int, growth: Fraction) -> int:
 def _answer(
     paths: tuple[Path, Path], corpus: list[str], *, extends: bool, as_json: bool
 ) -> bool:
-    """Print the first difference, or what keeps the second from extending the first.
+    """Print the first difference, or what prevents the second from extending the first.
 
     Return whether there is none.
     """
@@ -185,7 +185,7 @@ def _answer(
 
 
 Answer = tuple[bool, dict[str, Any], list[str]]
-"""Whether it is so; the answer as JSON holds it, and in lines."""
+"""Whether there is no difference, with the answer as JSON values and as lines."""
 
 
 def _difference(paths: tuple[Path, Path], own: list[str]) -> Answer:
@@ -201,7 +201,7 @@ def _difference(paths: tuple[Path, Path], own: list[str]) -> Answer:
 
 
 def _extension(paths: tuple[Path, Path], own: list[str]) -> Answer:
-    """Find what keeps the second from extending the first."""
+    """Find what prevents the second from extending the first."""
     from bytepair.surgery import verify_extension
 
     found = verify_extension(*paths, texts=own)

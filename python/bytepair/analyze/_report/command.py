@@ -115,7 +115,7 @@ def check_output(path: Path, what: str = "a report") -> None:
 
 @contextlib.contextmanager
 def in_files(corpus: list[str], line: ProgressLine) -> Iterator[list[str]]:
-    """Copy what can be read only once to files, and name them as the user did in errors."""
+    """Yield a corpus with streams copied to files; errors name them as the user did."""
     streams = [name for name in dict.fromkeys(corpus) if is_stream(name)]
     if not streams:
         yield corpus
@@ -141,7 +141,7 @@ def in_files(corpus: list[str], line: ProgressLine) -> Iterator[list[str]]:
 
 
 def is_stream(name: str) -> bool:
-    """Tell standard input, a pipe and a device from what can be read again."""
+    """Return whether this is standard input, a pipe or a device, which can be read only once."""
     if name == "-":
         return True
     try:

@@ -27,7 +27,7 @@ __all__ = ["show"]
 
 MAX_BYTES = 200_000
 DRAWING = ("ids", "bytes", "spaces", "pieces")
-"""Options that only drawing has a use for."""
+"""Options that affect only the drawing."""
 FILE_ENDINGS = (".json", ".bytepair", ".tiktoken", ".model", ".gguf", ".txt", ".md")
 
 
@@ -84,7 +84,7 @@ def show(
 
 
 def as_object(name: str, found: Cut) -> dict[str, Any]:
-    """Describe a cut for a program; spans are of bytes."""
+    """Return a cut as JSON values; spans are in bytes."""
     return {
         "tokenizer": name,
         "tokens": found.n_tokens,
@@ -117,11 +117,11 @@ def as_object(name: str, found: Cut) -> dict[str, Any]:
     }
 
 
-# Telling tokenizers from the text
+# Separating tokenizers from the text
 
 
 def told_apart(arguments: list[str], text: str | None) -> tuple[list[Path], bytes]:
-    """Tell the paths of tokenizers from the text, and read it."""
+    """Split arguments into the paths of tokenizers and the text, and read the text."""
     if text is not None:
         paths = [_tokenizer(name, "with --text") for name in arguments]
         return paths, _limited(_encoded(text), "--text")
@@ -141,7 +141,7 @@ def told_apart(arguments: list[str], text: str | None) -> tuple[list[Path], byte
 
 
 def _tokenizer(name: str, where: str) -> Path:
-    """Take the path of a tokenizer."""
+    """Return the path of a tokenizer, or refuse it."""
     path = Path(name)
     if not name:
         message = f"'' is not a path; expected a tokenizer {where}"
@@ -159,13 +159,13 @@ def _tokenizer(name: str, where: str) -> Path:
 
 
 def _text_of(argument: str) -> bytes:
-    """Take the last argument as the text, or as the name of its file."""
+    """Return the text: the last argument, or the content of the file that it names."""
     if not argument:
         return b""
     path = Path(argument)
     try:
         is_there = path.exists()
-    except (OSError, ValueError):  # too long for a name, or with a zero
+    except (OSError, ValueError):  # too long for a name, or with a null byte
         is_there = False
     if argument == "-" or (is_there and not path.is_dir()):
         return _read(argument)
@@ -185,7 +185,7 @@ def _text_of(argument: str) -> bytes:
 
 
 def _encoded(text: str) -> bytes:
-    """Give the bytes that were typed; surrogates stand for bytes that are not UTF-8."""
+    """Return the bytes that were typed; surrogates stand for bytes that are not UTF-8."""
     return text.encode(errors="surrogateescape")
 
 

@@ -118,7 +118,7 @@ def _check(outputs: list[Path]) -> None:
 
 
 def _content(found: "Stats", path: Path) -> bytes:
-    """Give the content of a file in the format of its extension."""
+    """Return the content of a file in the format of its extension."""
     suffix = path.suffix.lower()
     if suffix == ".json":
         return found.to_json().encode() + b"\n"

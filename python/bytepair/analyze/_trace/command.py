@@ -98,7 +98,7 @@ def _known(tokenizer: Tokenizer, answers: Iterable[Why]) -> dict[int, Known]:
 def as_object(
     tokenizer: Tokenizer, found: Trace, answers: Reasons | None
 ) -> dict[str, Any]:
-    """Describe a trace for a program; spans are of bytes."""
+    """Return a trace as JSON values; spans are in bytes."""
     used = {**found.known, **_known(tokenizer, answers or ())}
     result: dict[str, Any] = {
         "text": _text(found.text),
@@ -139,7 +139,7 @@ def _part(part: Added | Piece | Segment) -> dict[str, Any]:
 
 
 def _ids(ids: Iterable[int]) -> list[int | None]:
-    """Give ids for a program; a character that no token stands for has none."""
+    """Return ids as JSON values; a character without a token has ``None``."""
     return [None if id_ < 0 else id_ for id_ in ids]
 
 

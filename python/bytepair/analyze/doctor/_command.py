@@ -43,8 +43,8 @@ N_SHOWN = 5
     ),
     Option(
         "--config FILE...",
-        "Compare with this tokenizer_config.json or model's config.json, instead of those beside "
-        "the tokenizer. May be repeated.",
+        "Compare with this tokenizer_config.json or model's config.json, instead of those in "
+        "the tokenizer's folder. May be repeated.",
         type=Path,
         reads=True,
     ),
@@ -106,7 +106,7 @@ def diagnose(
         refuse_options(reading, "needs a corpus; give one with --corpus")
     if config is not None and not FROM_SETTINGS & chosen(select, ignore):
         codes = ", ".join(sorted(FROM_SETTINGS))
-        refuse_options(["config"], f"is for {codes}, and none of them is looked for")
+        refuse_options(["config"], f"is for {codes}, and none of them is selected")
     if as_json and limit is not None:
         refuse_options(["limit"], "has no effect on --json, which shows all")
     line = ProgressLine(is_shown=True)
