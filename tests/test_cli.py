@@ -755,7 +755,9 @@ def test_the_demo_fails_where_the_round_trip_fails(monkeypatch):
         def decode_bytes(self, ids):
             return tokenizer.decode_bytes(ids).replace(b"o", b"0")
 
-    with pytest.raises(bytepair.TokenizerError, match="text 1 is not the same after decoding"):
+    with pytest.raises(
+        bytepair.TokenizerError, match="text 1 is not the same after decoding"
+    ):
         demo.check_round_trip(Wrong(), [b"l", b"low"])
 
 

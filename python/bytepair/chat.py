@@ -1,7 +1,7 @@
 """Chat templates without transformers: messages to the text that a model reads.
 
-The template runs in Jinja's sandbox with what transformers gives it: ``raise_exception``, ``strftime_now``, ``tojson``,
-loop controls, and blocks without the lines that they stand on. Needs ``jinja2``.
+The template runs in Jinja's sandbox with what transformers provides: ``raise_exception``, ``strftime_now``, ``tojson``,
+loop controls, and no empty lines around blocks. Needs ``jinja2``.
 
 Left out: limits of time and memory, so render only templates that you trust, or in a process that has limits; schemas of tools
 that are functions (pass the schema); masks of what the model itself writes, which ``apply_chat_template`` of transformers has.
@@ -31,7 +31,7 @@ def render(
     """Return the text of a chat.
 
     ``add_generation_prompt`` adds the beginning of an answer, if the template has one. Other variables are those that the
-    template knows, such as ``tools`` or ``bos_token``.
+    template uses, such as ``tools`` or ``bos_token``.
 
     >>> template = "{% for message in messages %}<|{{ message.role }}|>{{ message.content }}{% endfor %}"
     >>> render(template, [{"role": "user", "content": "How are you?"}])
@@ -40,16 +40,16 @@ def render(
     Raises
     ------
     TokenizerError
-        The template refuses the messages, or is no template; the message names its line.
+        The template is invalid or refuses the messages; the error names the line.
     MissingLibraryError
         ``jinja2`` is not installed.
     """
-    given = {"messages": messages, "add_generation_prompt": add_generation_prompt}
+    context = {"messages": messages, "add_generation_prompt": add_generation_prompt}
     try:
-        text: str = _compiled(template).render(given | variables)
+        text: str = _compiled(template).render(context | variables)
     except MissingLibraryError:
         raise
-    except Exception as error:  # whatever an expression of the template raises
+    except Exception as error:  # an expression of the template may raise anything
         message = f"chat template{_line_of(error)}: {_reason(error)}"
         raise TokenizerError(message) from error
     return text
@@ -58,10 +58,16 @@ def render(
 def read_template(folder: StrPath, name: str = "default") -> str:
     """Return a chat template of a model's folder, from ``chat_template.jinja`` or ``tokenizer_config.json``.
 
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "chat_template.jinja").write_text("{{ messages[0].content }}")
+    >>> read_template(folder)
+    '{{ messages[0].content }}'
+
     Raises
     ------
     FileError
-        The folder has no template of this name, or a file of it cannot be read.
+        The folder has no template of this name, or its file cannot be read.
     FormatError
         ``tokenizer_config.json`` does not list templates as texts with names.
     """
@@ -79,7 +85,7 @@ def read_template(folder: StrPath, name: str = "default") -> str:
     if isinstance(templates, str):
         templates = [{"name": "default", "template": templates}]
     try:
-        by_name = {str(one["name"]): str(one["template"]) for one in templates or []}
+        by_name = {str(t["name"]): str(t["template"]) for t in templates or []}
     except (TypeError, KeyError) as error:
         message = f"{config}: chat_template must be a text, or a list of objects with name and template"
         raise FormatError(message) from error
@@ -122,7 +128,7 @@ def _generation() -> Any:
 
 
 def _line_of(error: Exception) -> str:
-    """Return the line of the template where something went wrong, if it is known."""
+    """Return the line of the template that failed, if it is known."""
     line = getattr(error, "lineno", None)
     trace = error.__traceback__
     while trace is not None:
@@ -133,7 +139,7 @@ def _line_of(error: Exception) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Return what went wrong; errors of Python are named with their class."""
+    """Return the reason of an error; an error of Python is named with its class."""
     from jinja2.exceptions import TemplateError
 
     if isinstance(error, TemplateError):

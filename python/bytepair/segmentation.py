@@ -1,12 +1,12 @@
-"""Text with its words cut apart, as subword-nmt and fastBPE write it: ``lo@@ w``.
+"""Text with its words split into parts, as subword-nmt and fastBPE write it: ``lo@@ w``.
 
-A :class:`Segmenter` gives, for codes of either program, what that program gives:
-``apply-bpe`` with its vocabulary, threshold, glossaries, separator, number of merges and
-dropout. :func:`count_words` and :func:`write_vocabulary` do what ``get-vocab`` does, and
-:func:`join_words` undoes a segmentation. The seeds of dropout are the one exception: they
-choose other segmentations than Python's generator does, equally probable ones.
+A :class:`Segmenter` reads the codes of either program and has the same results as
+``apply-bpe``, with its vocabulary, threshold, glossaries, separator, number of merges and
+dropout. :func:`count_words` and :func:`write_vocabulary` do the same as ``get-vocab``, and
+:func:`join_words` undoes a segmentation. Only the seeds of dropout differ: they choose
+other segmentations than Python's generator does, with the same probabilities.
 
-For ids use :meth:`Segmenter.encode`, which goes by the vocabulary, or
+For ids use :meth:`Segmenter.encode`, which numbers the tokens of the vocabulary, or
 :meth:`Tokenizer.from_file` with the codes.
 """
 
@@ -33,7 +33,7 @@ from .errors import FormatError, PatternError, TokenizerError, UnknownTokenError
 __all__ = ["Segmenter", "count_words", "join_words", "write_vocabulary"]
 
 _WORD = re.compile("[^\n\x0b\f\r\x1c-\x1e \x85\u2028\u2029]*[^\n\r ]")
-"""What stands between spaces and the line ends of ``str.splitlines``."""
+"""Text between spaces and the line ends of ``str.splitlines``."""
 
 _FORMATS_OF_TOKENIZERS = ("bytepair", "compiled", "huggingface")
 
@@ -46,34 +46,34 @@ class _Chance(NamedTuple):
 
 
 class Segmenter:
-    r"""Cuts words into the parts that merge operations make.
+    r"""Splits words into the parts that merges make.
 
     Parameters
     ----------
     codes
-        A file of subword-nmt (version 0.1 or 0.2) or of fastBPE; or a tokenizer, or a
-        file of one, that could be written as such codes.
+        A file of subword-nmt (version 0.1 or 0.2) or of fastBPE; or a tokenizer, or the
+        file of one, that can be written as such codes.
     vocabulary
-        A file with a token and its count on each line. Parts that it lacks are taken apart
+        A file with a token and its count on each line. Parts that it lacks are split
         again. Without it, all parts are allowed.
     threshold
         The least count of a token of the vocabulary.
     glossaries
-        Regular expressions, of Python's ``re``, for text that is never cut: a word that
+        Regular expressions, of Python's ``re``, for text that is never split: a word that
         matches stays whole, and a match inside a word becomes a part.
     separator
-        What stands behind every part of a word but the last.
+        The text after each part of a word except the last.
     merges
-        How many of the codes are used; all by default.
+        The number of merges to use; all by default.
 
     Raises
     ------
     FileError, FormatError
         A file cannot be read, or is damaged; the message names the line.
     PatternError
-        A glossary is no regular expression.
+        A glossary is not a regular expression.
     TokenizerError
-        There is a threshold, but no vocabulary.
+        ``threshold`` is set without a ``vocabulary``.
 
     Examples
     --------
@@ -114,13 +114,13 @@ class Segmenter:
     def segment(
         self, text: str, *, dropout: float | None = None, seed: int | None = None
     ) -> str:
-        r"""Cut the words of a text apart.
+        r"""Return a text with its words split into parts.
 
-        Words stand between spaces, lines end with ``\n``. Each line keeps the spaces
-        around it; runs of spaces inside it become one.
+        Words are separated by spaces, and lines end with ``\n``. Each line keeps its
+        leading and trailing spaces; a run of spaces inside it becomes one space.
 
         ``dropout`` is the probability with which each pair is left out in each step of
-        merging. With a ``seed`` the result is always the same; without, it is drawn anew.
+        merging. With a ``seed`` the result is always the same; without, it is random.
 
         >>> import bytepair
         >>> words = ["low low low lower newest newest"]
@@ -148,12 +148,12 @@ class Segmenter:
         seed: int | None = None,
         threads: int | None = None,
     ) -> Iterator[str]:
-        r"""Cut the words of texts apart as ``subword-nmt apply-bpe`` does in a file.
+        r"""Yield texts with their words split, as ``subword-nmt apply-bpe`` does for a file.
 
         Each text is one or more whole lines, which end where ``str.splitlines`` ends
-        them. The results come in the order of the texts. Texts of about a megabyte use
-        ``threads`` (by default one for each processor) well; a few of them are in memory
-        at a time. Neither threads nor the size of texts change what a ``seed`` gives.
+        them. Results are in the order of the texts. ``threads`` (by default one for each
+        processor) work best on texts of about a megabyte; a few texts are in memory at a
+        time. The result of a ``seed`` depends neither on threads nor on the size of texts.
 
         >>> import bytepair
         >>> words = ["low low low lower newest newest"]
@@ -185,7 +185,7 @@ class Segmenter:
                 waiting.extend(islice(submit, 1))
 
     def segment_words(self, words: Iterable[str]) -> list[str]:
-        """Give the parts of words, a separator behind all but the last of each.
+        """Return the parts of words, with the separator after each part except the last of a word.
 
         >>> import bytepair
         >>> words = ["low low low lower newest newest"]
@@ -199,12 +199,22 @@ class Segmenter:
         return self._separated(words, _Chance(0.0, 0), 0)
 
     def encode(self, text: str) -> list[int]:
-        """Return the numbers of the parts in the vocabulary, counted from 0.
+        r"""Return the numbers of the parts in the vocabulary, counted from 0.
+
+        >>> import bytepair, pathlib, tempfile
+        >>> tokenizer = bytepair.train_from_iterator(
+        ...     ["low low"], dialect="subword-nmt", merges=1
+        ... )
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "vocabulary"
+        >>> _ = path.write_text("l@@ 2\now 2\n")
+        >>> segmenter = Segmenter(tokenizer, vocabulary=path)
+        >>> segmenter.encode("low"), segmenter.decode([0, 1])
+        ([0, 1], 'low')
 
         Raises
         ------
         UnknownTokenError
-            A part is not in the vocabulary, or none was given.
+            A part is not in the vocabulary, or there is no vocabulary.
         """
         parts = self.segment_words(_WORD.findall(text))
         try:
@@ -214,7 +224,7 @@ class Segmenter:
             raise UnknownTokenError(message) from None
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Join the parts with these numbers to text."""
+        """Return the text of the parts with these numbers; the inverse of :meth:`encode`."""
         tokens = list(self._ids)
         return join_words(
             " ".join(tokens[number] for number in ids), separator=self._separator
@@ -252,14 +262,14 @@ class Segmenter:
         n_segments = 0
         for word in filter(None, words):
             segments = self._isolated(word)
-            found = [
+            word_parts = [
                 part
                 for place, segment in enumerate(segments, n_segments)
                 for part in self._parts(segment, chance, line, place)
             ]
             n_segments += len(segments)
-            parts += [part + self._separator for part in found[:-1]]
-            parts.append(found[-1])
+            parts += [part + self._separator for part in word_parts[:-1]]
+            parts.append(word_parts[-1])
         return parts
 
     def _isolated(self, word: str) -> list[str]:
@@ -279,7 +289,7 @@ class Segmenter:
 
 
 def join_words(text: str, *, separator: str = "@@") -> str:
-    r"""Put words together again that a segmenter cut apart.
+    r"""Return a segmented text with its words joined again.
 
     >>> join_words("low@@ er new@@ est\nlo@@\n")
     'lower newest\nlo\n'
@@ -288,7 +298,7 @@ def join_words(text: str, *, separator: str = "@@") -> str:
 
 
 def count_words(texts: Iterable[str]) -> Counter[str]:
-    r"""Count what stands between spaces and ends of lines, as ``get-vocab`` does.
+    r"""Count the words or parts between spaces and line ends, as ``get-vocab`` does.
 
     >>> count_words(["low low\n", "lo@@ w\n"])
     Counter({'low': 2, 'lo@@': 1, 'w': 1})
@@ -303,7 +313,7 @@ def count_words(texts: Iterable[str]) -> Counter[str]:
 def write_vocabulary(counts: Counter[str], path: StrPath) -> None:
     """Write a token and its count on each line, as ``get-vocab`` does.
 
-    The most frequent come first, and of equals the one that was counted first.
+    The most frequent tokens are first; equally frequent ones are in the order of counting.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "vocabulary"
@@ -318,18 +328,18 @@ def write_vocabulary(counts: Counter[str], path: StrPath) -> None:
     FileError
         The file cannot be written.
     """
-    expect("counts", counts, Counter, "what count_words() gives")
+    expect("counts", counts, Counter, "the result of count_words()")
     write(path, vocabulary_bytes(counts))
 
 
 def vocabulary_bytes(counts: Counter[str]) -> bytes:
-    """Give the content of the file that :func:`write_vocabulary` writes."""
+    """Return the content of the file that :func:`write_vocabulary` writes."""
     lines = [f"{token} {count}\n" for token, count in counts.most_common()]
     return "".join(lines).encode()
 
 
 def _codes_of(source: StrPath | Tokenizer) -> bytes:
-    """Give the content of a file of codes; of a tokenizer the codes that it can be written as."""
+    """Return the content of a file of codes; a tokenizer is written as codes."""
     if isinstance(source, Tokenizer):
         return source.to_bytes(format="subword-nmt")
     data = read(source)
@@ -341,7 +351,7 @@ def _codes_of(source: StrPath | Tokenizer) -> bytes:
 
 
 def _any_of(glossaries: list[str]) -> re.Pattern[str] | None:
-    """Match words that one of the glossaries matches whole."""
+    """Return a pattern for words that a glossary matches as a whole."""
     for glossary in glossaries:
         _refuse_no_pattern(glossary)
     return re.compile(f"^({'|'.join(glossaries)})$") if glossaries else None
@@ -384,7 +394,7 @@ def _numbered(texts: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _isolate(word: str, glossary: str) -> list[str]:
-    """Cut a word around what a glossary matches.
+    """Split a word around the matches of a glossary.
 
     >>> _isolate("1934USABUSA", "USA")
     ['1934', 'USA', 'B', 'USA']

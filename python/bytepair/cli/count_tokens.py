@@ -50,7 +50,7 @@ def count_tokens(
 
     Files are read like corpora: in JSON lines and tables, only the field with the text counts.
     With --input-format text, all bytes of a file count. A character without a token counts
-    as one, unless the tokenizer leaves it out; a line at the end says how many there are.
+    as one token, unless the tokenizer leaves it out; a line at the end says how many there are.
     """
     from bytepair.analyze import file_sums
 

@@ -1,7 +1,7 @@
 """Byte-pair encoding in plain Python: short enough to read in one sitting.
 
-This is what the fast core must agree with, not what you use: it is slow, and it
-imports nothing but the standard library and ``regex``. If byte-pair encoding is new to
+The fast core must agree with this code. It is for reading, not for use: it is slow, and
+it imports nothing but the standard library and ``regex``. If byte-pair encoding is new to
 you, begin with ``tiny``, one short file over plain integers. Then read in this order:
 
 1. ``units``      what a token is, and which symbols a piece starts from
@@ -11,9 +11,9 @@ you, begin with ``tiny``, one short file over plain integers. Then read in this 
 5. ``decode``     tokens back to bytes
 6. ``split``      cut a text into pieces
 7. ``unicode``    what the character classes in a pattern mean
-8. ``normalize``  small changes made to a text before
+8. ``normalize``  changes to a text before splitting
 9. ``dialects``   each kind of tokenizer as a choice of these parts
-10. ``tokenizer`` all parts in a row
+10. ``tokenizer`` all parts together
 
 >>> tokenizer = train_from_iterator(["aaabdaaabac"], dialect="byte-stream", merges=3)
 >>> tokenizer.merges
@@ -25,7 +25,7 @@ you, begin with ``tiny``, one short file over plain integers. Then read in this 
 """
 
 try:
-    import regex  # noqa: F401 -- which modules below import
+    import regex  # noqa: F401 -- imported by modules of this package
 except ModuleNotFoundError as error:
     from bytepair.errors import MissingLibraryError
 

@@ -1,6 +1,6 @@
 """Pieces -> counts: training needs only how often each piece occurs.
 
-The position of a piece's first occurrence is kept beside its count, for the tie
+The position of a piece's first occurrence is stored with its count, for the tie
 rule ``first_seen``. Counts of parts of a corpus can be added up.
 """
 
@@ -10,7 +10,7 @@ Counts = dict[bytes, tuple[int, int]]  # piece -> (count, first position)
 
 
 def count(pieces: Iterable[bytes]) -> Counts:
-    """Count pieces; a position is the number of pieces before.
+    """Count pieces; a position is the number of pieces before it.
 
     >>> count([b"low", b"er", b"low"])
     {b'low': (2, 0), b'er': (1, 1)}

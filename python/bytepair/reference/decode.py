@@ -12,7 +12,7 @@ from .units import Token
 def decode_bytes(tokens: Sequence[Token]) -> bytes:
     """Join the bytes of tokens.
 
-    An end mark is a space, but none after the last token: it separates words.
+    An end mark becomes a space, except after the last token: it separates words.
 
     >>> low, er = Token(b"low ", "uuue"), Token(b"er ", "uue")
     >>> decode_bytes([low, low]), decode_bytes([Token(b"low", "uuu"), er])

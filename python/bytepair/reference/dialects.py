@@ -1,6 +1,6 @@
 """The dialects: every kind of byte-pair encoding is a choice of the same parts.
 
-``gpt2`` to ``tekken`` carry the patterns that their publishers use; the others
+``gpt2`` to ``tekken`` have the patterns of their publishers; the others
 are those of papers, courses and older tools.
 """
 

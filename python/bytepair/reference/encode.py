@@ -2,7 +2,8 @@
 
 The definition, for every vocabulary: of all neighbours that have a merge, join
 those whose merge has the lowest rank, the leftmost first among equals; repeat
-until none is left. Several merges may share a rank. Quadratic in the length of a piece.
+until none is left. Several merges may share a rank. The cost is quadratic in the
+length of a piece.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -20,10 +21,10 @@ def encode_piece(
     *,
     whole: Mapping[bytes, Token] | None = None,
 ) -> list[Token]:
-    """Cut a piece into tokens; ``known`` holds those of the vocabulary.
+    """Cut a piece into tokens; ``known`` has those of the vocabulary.
 
     A piece that is in ``whole`` is that token, even if no merges lead to it. A unit
-    that nothing stands in for stays as it is, or is left out.
+    without a replacement stays as it is, or is left out.
 
     >>> b, u, g = symbols(b"bug", Units())
     >>> ug = join(u, g)
@@ -39,11 +40,11 @@ def encode_piece(
 def resolve(
     word: Iterable[Token], known: Collection[Token], units: Units
 ) -> list[Token]:
-    """Replace the units that are not known by what stands in for them.
+    """Replace the units that are not known.
 
-    That is their bytes (with ``byte_fallback``), else the unknown token, else they
-    stay or are left out. An unknown token is held back until a known unit follows;
-    so bytes may stand before it.
+    They become their bytes (with ``byte_fallback``), or else the unknown token; or else
+    they stay or are left out. An unknown token is held back until a known unit follows,
+    so bytes of later units may precede it.
 
     >>> units = Units(kind="character", unknown_token="[UNK]", byte_fallback=True)
     >>> byte, a = Token(b"y", "x"), Token(b"a", "u")
@@ -70,7 +71,7 @@ def resolve(
 
 
 def bytes_for(unit: Token, known: Collection[Token], units: Units) -> list[Token]:
-    """List the byte tokens that stand in for a unit; none unless all are known.
+    """Return the byte tokens that replace a unit; none unless all are known.
 
     They are the bytes that it is written with in a file, marks included, where a
     byte is one printable character. An end mark of its own has none.
@@ -89,7 +90,7 @@ def bytes_for(unit: Token, known: Collection[Token], units: Units) -> list[Token
 
 
 def printable(byte: int) -> str:
-    """Give the character that stands for a byte in published byte-level vocabularies.
+    """Return the character that stands for a byte in published byte-level vocabularies.
 
     >>> printable(ord("a")), printable(ord(" "))
     ('a', 'Ġ')
@@ -100,10 +101,10 @@ def printable(byte: int) -> str:
 
 
 def whole_pieces(known: Iterable[Token], units: Units) -> dict[bytes, Token]:
-    """Map the pieces that are a token as a whole to it: what a text must spell.
+    """Return the tokens that can be a whole piece, by the bytes of that piece.
 
     A suffix or prefix is spelled out, as are the names of byte tokens and of the
-    unknown token; an end mark of its own is not. A token without marks goes first.
+    unknown token; an end mark of its own is not. A token without marks takes precedence.
 
     >>> units = Units(kind="character", end_mark="</w>", end_mark_kind="suffix")
     >>> known = [Token(b"low ", "uuue"), Token(b"low", "uuu")]
@@ -129,7 +130,7 @@ def whole_pieces(known: Iterable[Token], units: Units) -> dict[bytes, Token]:
 
 
 def place_of_form(form: str) -> int:
-    """Order tokens that are written alike: plain, both marks, prefix, suffix, names.
+    """Return the order of tokens that are written alike: plain, both marks, prefix, suffix, names.
 
     >>> [place_of_form(form) for form in ("uu", "#e", "##", "ue", "x")]
     [0, 1, 2, 3, 4]

@@ -1,4 +1,4 @@
-"""Text -> text: small changes made before a text is split.
+"""Text -> text: changes to a text before it is split.
 
 A step is a tuple: ``("lowercase",)``, ``("nfc",)``, ``("nfd",)``, ``("nfkc",)``,
 ``("nfkd",)``, ``("replace", old, new)`` or ``("prepend", start)``. Lower case is
@@ -18,8 +18,8 @@ Step = tuple[str, ...]
 def normalize(text: str, steps: Sequence[Step], *, is_first: bool = True) -> str:
     """Apply the steps in order.
 
-    ``is_first`` says that the text stands at the very start of the input, and
-    not after a special token; ``prepend`` asks for it.
+    ``is_first`` says that the text is at the start of the input, and not after a
+    special token; only then ``prepend`` applies.
 
     >>> normalize("Fünf ﬁsh", [("lowercase",), ("nfkc",), ("replace", " ", "▁")])
     'fünf▁fish'

@@ -1,4 +1,4 @@
-"""Text -> pieces: tokens never reach across the border of two pieces.
+"""Text -> pieces: no token crosses a border between pieces.
 
 A stage is a pattern and what happens to text that it does not match:
 ``"keep"`` makes every longest unmatched run one piece, ``"drop"`` leaves it out.
@@ -66,7 +66,7 @@ def split(text: str, stages: Sequence[Stage]) -> Iterator[str]:
 def split_once(text: str, pattern: str) -> Iterator[tuple[str, bool]]:
     r"""Cut a text into the matches of a pattern and the unmatched runs between them.
 
-    At each position the pattern matches or not; an empty match is none. A
+    At each position the pattern matches or not; an empty match does not count. A
     position without a match belongs to an unmatched run.
 
     >>> list(split_once("ab--c", r"\p{L}+"))
@@ -92,7 +92,7 @@ def delimited(
 ) -> list[str]:
     r"""Turn matches and the runs between them into pieces, as Hugging Face's ``Split``.
 
-    Matches are delimiters, with ``invert`` the rest is. An empty match stands between
+    Matches are delimiters, with ``invert`` the rest is. An empty match only separates
     two unmatched runs and is never a piece.
 
     >>> parts = list(split_once("the-final--countdown", "-"))

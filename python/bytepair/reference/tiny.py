@@ -1,7 +1,7 @@
 """Byte-pair encoding for a first reading: train, encode and decode over plain integers.
 
-The ids 0 to 255 are the bytes. Each merge gives two neighbours that stand side by side
-most often a new id: 256, 257, … That is the whole idea. Left out: splitting text with
+The ids 0 to 255 are the bytes. Each merge gives the most frequent pair of neighbours
+a new id: 256, 257, … That is the whole idea. Left out: splitting text with
 a pattern, special tokens, everything else that ``bytepair.reference`` defines. Training
 takes time proportional to merges times text, encoding to merges made times text.
 
@@ -17,7 +17,7 @@ Pair = tuple[int, int]
 def train(text: str, n_merges: int) -> dict[Pair, int]:
     """Learn up to ``n_merges`` merges: from each pair of ids to the id it becomes.
 
-    Of pairs that are equally frequent, the one that stands first in the text is merged.
+    Of pairs that are equally frequent, the one that occurs first in the text is merged.
 
     >>> merges = train("aaabdaaabac", 3)
     >>> merges  # aa, then aaa, then aaab
@@ -26,7 +26,7 @@ def train(text: str, n_merges: int) -> dict[Pair, int]:
     ids = list(text.encode())
     merges: dict[Pair, int] = {}
     for _ in range(n_merges):
-        counts = Counter(pairwise(ids))  # in the order in which pairs first stand
+        counts = Counter(pairwise(ids))  # in the order in which pairs first occur
         if not counts:
             break
         pair = max(counts, key=counts.__getitem__)  # the first of the most frequent

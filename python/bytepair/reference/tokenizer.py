@@ -1,4 +1,4 @@
-"""All parts in a row: train a tokenizer, then encode and decode with it.
+"""All parts together: train a tokenizer, then encode and decode with it.
 
     text -> normalize -> split -> symbols -> merge -> ids -> bytes -> text
 
@@ -30,8 +30,8 @@ class UnknownTokenError(KeyError):
 class Tokenizer:
     """A dialect and what was learned in it; ``tokens`` are in the order of their ids.
 
-    ``priorities`` are those of the merges, where they are not their places; several
-    merges may have the same.
+    ``priorities`` are those of the merges, if they differ from their positions; several
+    merges may share one.
     """
 
     dialect: Dialect
@@ -54,13 +54,13 @@ class Tokenizer:
 
     @cached_property
     def whole(self) -> dict[bytes, Token]:
-        """Piece -> token that it is as a whole, where merges are ignored then."""
+        """Piece -> the token of the whole piece, if it has one and merges are then ignored."""
         tokens = self.tokens if self.ignore_merges else ()
         return whole_pieces(tokens, self.dialect.units)
 
     @property
     def special_tokens(self) -> dict[str, int]:
-        """Special token -> id, the token for unknown units left out."""
+        """Special token -> id, without the token for unknown units."""
         unknown = self.dialect.units.unknown_token
         pairs = [(t.text.decode(), i) for t, i in self.ids.items() if t.form == "s"]
         return {name: id_ for name, id_ in pairs if name != unknown}
@@ -95,9 +95,9 @@ class Tokenizer:
         return [to_text(piece) for piece in pieces] if isinstance(text, str) else pieces
 
     def tokenize(self, text: str | bytes) -> list[str]:
-        """Show the tokens of a text; a unit that nothing stands in for shows as itself.
+        """Return the tokens of a text as text; a unit without a replacement appears as itself.
 
-        Bytes that are no UTF-8 show as escapes.
+        Bytes that are not UTF-8 appear as escapes.
         """
         units = self.dialect.units
         pieces = cut_pieces(text, self.dialect)
@@ -138,7 +138,7 @@ class Tokenizer:
         return tokens
 
     def _undo_replacements(self, token: Token) -> Token:
-        """Change what a token of text stands for; bytes and special tokens stay."""
+        """Replace parts of a token of text as decoding does; bytes and special tokens stay."""
         text = token.text
         if not set(token.form) & set("xs"):
             for old, new in self.dialect.after_decoding:
@@ -163,7 +163,7 @@ class Tokenizer:
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a text: a special token, or what lies between two of them."""
+    """A part of a text: a special token, or the text between two of them."""
 
     text: str
     is_special: bool
@@ -173,7 +173,7 @@ class Segment:
 def cut_segments(
     text: str | bytes, units: Units, special_tokens: Collection[str]
 ) -> Iterator[Segment]:
-    """Cut a text at special tokens: the leftmost, and of several there the longest.
+    """Cut a text at special tokens: the leftmost first, and of several there the longest.
 
     >>> segments = cut_segments("a<s><s>b", Units(), ["<s>", "<s><s>"])
     >>> [segment.text for segment in segments]
@@ -211,7 +211,7 @@ def cut_pieces(
     special_tokens: Collection[str] = (),
     training: bool = False,
 ) -> Iterator[bytes]:
-    """List the pieces of a text, special tokens left out.
+    """Yield the pieces of a text, without special tokens.
 
     >>> list(cut_pieces("two words<s>", find("gpt2"), special_tokens=["<s>"]))
     [b'two', b' words']
@@ -264,7 +264,7 @@ def train_from_counts(
     limits: Limits = NO_LIMITS,
     **options: object,
 ) -> Tokenizer:
-    """Train on counted pieces, which stand in the order of their first occurrence.
+    """Train on counted pieces, in the order of their first occurrence.
 
     A piece with a count of 0 does not occur.
 
@@ -283,7 +283,7 @@ def train_from_counts(
 
 
 def choose(dialect: str | Dialect, options: Mapping[str, object]) -> Dialect:
-    """Take a dialect, and replace some of its parts or of its units.
+    """Return a dialect with some of its parts or units replaced.
 
     >>> choose("gpt2", {"min_count": 5, "byte_ids": "value"}).units.byte_ids
     'value'

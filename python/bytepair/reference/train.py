@@ -30,7 +30,7 @@ class Merge(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """What every learned token must keep to, marks not counted, and which characters get ids.
+    """Limits of every learned token, without its marks, and of the characters that get ids.
 
     ``character_coverage`` is a share of all occurrences of characters.
     """
@@ -65,9 +65,9 @@ def train(
     """Learn until there are ``n_tokens`` tokens or ``n_merges`` merges.
 
     Stops before when no pair occurs ``min_count`` times. Returns the tokens in
-    the order of their ids, and the merges. Every merge makes a new token: what
-    lies between two borders that no merge has crossed is segmented as if it stood
-    alone, so the same units never come from two different pairs.
+    the order of their ids, and the merges. Every merge makes a new token: text
+    between two borders that no merge has crossed is segmented as if it were alone,
+    so the same units never come from two different pairs.
 
     >>> tokens, merges = train({b"aaab": (2, 0), b"ab": (1, 1)}, Units())
     >>> [(merge.left.text, merge.right.text, merge.n_pairs) for merge in merges]
@@ -103,10 +103,10 @@ def train(
 
 
 def kept_characters(counts: Counts, limits: Limits) -> set[str] | None:
-    """Choose the characters that get ids; ``None`` where all do.
+    """Return the characters that get ids, or ``None`` if all do.
 
-    The most frequent ones, of equals those of smaller code points: until they cover the share
-    that is asked for, and at most so many as there may be.
+    They are the most frequent ones, and of equals those with smaller code points, until they
+    cover ``character_coverage``, and at most ``max_alphabet``.
 
     >>> counts = {b"aab": (3, 0), b"cd": (1, 1)}
     >>> sorted(kept_characters(counts, Limits(max_alphabet=3)))
@@ -131,7 +131,7 @@ def kept_characters(counts: Counts, limits: Limits) -> set[str] | None:
 
 
 def is_character(letter: Token) -> bool:
-    """Tell a character from a byte for fallback and from an end mark of its own.
+    """Return whether a letter is a character, not a byte for fallback or an end mark of its own.
 
     >>> is_character(Token(b"a ", "ue")), is_character(Token(b" ", "e"))
     (True, False)
@@ -140,7 +140,7 @@ def is_character(letter: Token) -> bool:
 
 
 def character_of(letter: Token) -> str:
-    """Give the character of a letter, without marks.
+    """Return the character of a letter, without marks.
 
     >>> character_of(Token("é ".encode(), "ue"))
     'é'
@@ -149,7 +149,7 @@ def character_of(letter: Token) -> str:
 
 
 def count_pairs(words: Iterable[Word]) -> Counter[Pair]:
-    """Count neighbours, overlapping ones too; pairs come in order of first occurrence.
+    """Count neighbours, overlapping ones too; pairs are in order of first occurrence.
 
     >>> a, b = Token(b"a", "u"), Token(b"b", "u")
     >>> count_pairs([([a, a, a, b], 10)]) == {(a, a): 20, (a, b): 10}
@@ -163,7 +163,7 @@ def count_pairs(words: Iterable[Word]) -> Counter[Pair]:
 
 
 def keeps_to(limits: Limits, token: Token, units: Units) -> bool:
-    r"""Tell whether a token may be learned.
+    r"""Return whether a token may be learned.
 
     An end mark that is a unit of its own is a whole character.
 
@@ -189,10 +189,10 @@ def keeps_to(limits: Limits, token: Token, units: Units) -> bool:
 def best_pair(
     pair_counts: Counter[Pair], ids: dict[Token, int], units: Units, ties: str
 ) -> Pair:
-    """Choose the most frequent pair; ``ties`` says which of several.
+    """Return the most frequent pair; ``ties`` decides which of several.
 
     ``smallest_ids``: the pair of smaller (left id, right id). ``first_seen``: the
-    pair that stands first in the text. ``largest_text``: the pair of larger
+    pair that occurs first in the text. ``largest_text``: the pair of larger
     (left, right) as written; if even that is equal, of larger ids.
 
     >>> a, b = Token(b"a", "u"), Token(b"b", "u")
@@ -218,7 +218,7 @@ def best_pair(
     if ties == "largest_text":
         return max(pairs, key=by_text)
     if ties == "first_seen":
-        return pairs[0]  # a Counter keeps the order in which its keys came
+        return pairs[0]  # a Counter keeps the order in which keys were added
     message = f"unknown rule for ties {ties!r}"
     raise ValueError(message)
 

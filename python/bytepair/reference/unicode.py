@@ -1,11 +1,11 @@
 r"""What ``\p{L}``, ``\w``, ``\d``, ``\s`` and lower case mean.
 
 Every new version of Unicode puts characters into classes, so two libraries can
-split the same text differently. Here the classes come from a table that lies
-beside this file and carries its version in its name; :func:`expand` writes them
+split the same text differently. Here the classes are read from a table in
+this folder, with its version in its name; :func:`expand` writes them
 into a pattern as plain ranges of characters.
 
-Left out, and refused by name: ``\b``, ``\h`` and other escapes whose meaning
+Not supported, and refused by name: ``\b``, ``\h`` and other escapes whose meaning
 changes between engines, ``(?m)``, and set operations inside ``[...]``. Patterns
 are read as Rust's ``regex`` reads them: ``$`` is the end of the text alone. One
 difference remains: under ``(?i)``, ``i`` also matches U+0130.
@@ -18,7 +18,7 @@ from pathlib import Path
 VERSION = "16.0.0"
 LAST_CODE_POINT = 0x10FFFF
 
-Range = tuple[int, int]  # first and last code point, both inside
+Range = tuple[int, int]  # first and last code point, both included
 
 # A pattern is read in these pieces; every other character stands for itself.
 _PIECE = re.compile(
@@ -35,7 +35,7 @@ _SAME_EVERYWHERE = "rntfvaxuUAz"  # escapes of letters that need no table
 
 @cache
 def table(version: str = VERSION) -> dict[str, list[str]]:
-    """Read the data file: name -> words after the name.
+    """Return the rows of the data file: name -> words after the name.
 
     >>> table()["Nd"][:2]
     ['30-39', '660-669']
@@ -48,9 +48,9 @@ def table(version: str = VERSION) -> dict[str, list[str]]:
 
 @cache
 def property_ranges(name: str) -> tuple[Range, ...]:
-    r"""Look up ``\p{name}``: a category, a script or a binary property.
+    r"""Return the ranges of ``\p{name}``: a category, a script or a binary property.
 
-    A one-letter category holds all categories that begin with that letter.
+    A one-letter category includes all categories that begin with that letter.
 
     >>> property_ranges("Nd")[0]
     (48, 57)
@@ -93,7 +93,7 @@ def union(*groups: list[Range] | tuple[Range, ...]) -> tuple[Range, ...]:
 
 
 def complement(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
-    """Everything that the ranges leave out, lone surrogates among it.
+    """Return the ranges of all other code points, including lone surrogates.
 
     >>> complement(((0, 9), (20, 0x10FFFF)))
     ((10, 19),)
@@ -106,7 +106,7 @@ def complement(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
 
 @cache
 def class_ranges(escape: str) -> tuple[Range, ...]:
-    r"""Look up one escape: ``\p{..}``, ``\w``, ``\d``, ``\s`` or its negation.
+    r"""Return the ranges of one escape: ``\p{..}``, ``\w``, ``\d``, ``\s`` or its negation.
 
     >>> class_ranges(r"\d") == class_ranges(r"\p{Nd}")
     True
@@ -127,7 +127,7 @@ def class_ranges(escape: str) -> tuple[Range, ...]:
 
 
 def write_ranges(ranges: tuple[Range, ...]) -> str:
-    r"""Write ranges as they stand inside ``[...]``.
+    r"""Return ranges as text for the inside of ``[...]``.
 
     >>> print(write_ranges(((48, 57),)))
     \U00000030-\U00000039
@@ -161,7 +161,7 @@ def expand(pattern: str) -> str:
 
 
 def _expand_piece(piece: str, *, in_class: bool) -> str:
-    """Write one piece of a pattern anew."""
+    """Return one piece of a pattern, with its class expanded."""
     if piece[0] == "\\" and piece[1] in "pPwWdDsS":
         ranges = write_ranges(class_ranges(piece))
         return ranges if in_class else f"[{ranges}]"

@@ -33,7 +33,7 @@ class Units:
 
     ``end_mark_kind`` is ``"unit"`` (the mark is a symbol of its own after the
     last unit) or ``"suffix"`` (it is joined to the last unit). ``missing`` says
-    what becomes of an unknown unit that nothing stands in for.
+    what happens to an unknown unit without a replacement.
     """
 
     kind: Literal["byte", "character"] = "byte"
@@ -100,7 +100,7 @@ def cut_units(piece: bytes, units: Units) -> list[bytes]:
 
 
 def written(token: Token, units: Units) -> bytes:
-    """Write a token out, with its marks.
+    """Return a token as written in a vocabulary, with its marks.
 
     >>> units = Units(kind="character", end_mark="</w>", prefix="##")
     >>> written(Token(b"est ", "uuue"), units), written(Token(b"ing", "###"), units)
@@ -119,10 +119,10 @@ def written(token: Token, units: Units) -> bytes:
 
 
 def alphabet(words: Iterable[list[Token]], units: Units) -> list[Token]:
-    """List the tokens that exist before the first merge, in the order of their ids.
+    """Return the tokens that exist before the first merge, in the order of their ids.
 
-    Bytes: all 256, in each form that they can have. Characters: those of the words by their written text, an end
-    mark of its own after them, bytes for fallback before them.
+    Bytes: all 256, in each form that they can have. Characters: bytes for fallback, then the
+    characters of the words, sorted as they are written, then an end mark of its own.
 
     >>> units = Units(kind="character", end_mark="_")
     >>> letters = alphabet([symbols(b"new", units)], units)
@@ -134,16 +134,16 @@ def alphabet(words: Iterable[list[Token]], units: Units) -> list[Token]:
     if units.kind == "byte":
         return byte_alphabet(units)
     fallback = [Token(bytes([byte]), "x") for byte in range(256)]
-    found = {token for word in words for token in word}
+    letters = {token for word in words for token in word}
 
     def place(token: Token) -> tuple[bool, bytes]:
         return token.form == "e", written(token, units)
 
-    return fallback * units.byte_fallback + sorted(found, key=place)
+    return fallback * units.byte_fallback + sorted(letters, key=place)
 
 
 def byte_alphabet(units: Units) -> list[Token]:
-    """List all bytes, then those with a prefix, with a suffix, with both; then a mark.
+    """Return all bytes, then those with a prefix, with a suffix, with both; then a mark.
 
     >>> suffix = Units(end_mark="</w>", end_mark_kind="suffix")
     >>> written(byte_alphabet(suffix)[256], suffix), len(byte_alphabet(suffix))
@@ -161,7 +161,7 @@ def byte_alphabet(units: Units) -> list[Token]:
 
 
 def byte_order(byte_ids: str) -> list[int]:
-    r"""Order the 256 bytes by id.
+    r"""Return the 256 bytes in the order of their ids.
 
     ``"printable"`` is GPT-2's order: the bytes that are visible characters of
     Latin-1 first.

@@ -1,7 +1,7 @@
 """Documents to counts on disk, in one table or in one for each group.
 
-The counting is the core's: here documents are dealt out to its counters by their group. Costs a
-copy of the documents where a batch has several groups.
+The core counts; this module distributes documents to its counters by group. It costs a copy of
+the documents if a batch has several groups.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 MAX_GROUPS = 4096
-"""More groups than this are taken for a mistake: each has a table of its own."""
+"""More groups than this are refused as a mistake: each has a table of its own."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class CountSpec:
 
     @property
     def core_dialect(self) -> _core.Dialect:
-        """The dialect itself."""
+        """The dialect, for the core."""
         return _core.Dialect(self.dialect, **self.options)
 
     @property
@@ -54,7 +54,7 @@ class CountSpec:
         return self.core_dialect.ties == "first_seen"
 
     def new_info(self) -> CountsInfo:
-        """Return a description of counts to which nothing was added yet."""
+        """Return the description of empty counts."""
         return CountsInfo(
             preparation=preparation_of(self.core_dialect, self.special_tokens),
             dialect=self.dialect,
@@ -64,7 +64,7 @@ class CountSpec:
         )
 
     def new_corpus(self, folder: str) -> _core.Corpus:
-        """Begin to count; what is more than memory may hold goes to a folder."""
+        """Return an empty corpus; counts that exceed the memory limit are written to a folder."""
         corpus = _core.Corpus(
             self.core_dialect, list(self.special_tokens), threads=self.threads
         )
@@ -74,7 +74,7 @@ class CountSpec:
         return corpus
 
     def refuse_groups(self) -> None:
-        """Say what cannot be with groups."""
+        """Refuse settings that do not work with groups."""
         if self.needs_first:
             message = (
                 "ties are decided by the first occurrence, which counts by group do not "
@@ -88,19 +88,19 @@ class CountSpec:
 
 @dataclass(frozen=True)
 class CountedPart:
-    """A part of a corpus that was counted: what was found, and the files of each group."""
+    """The counts of a part of a corpus: their description, and the files of each group."""
 
     info: CountsInfo
     runs: Mapping[str | None, list[Path]]
 
 
 class PieceCounter:
-    """Counts batches of documents: columns ``text`` and perhaps ``group``.
+    """Counts batches of documents, with columns ``text`` and optionally ``group``.
 
     Attributes
     ----------
     tally
-        What was read, which whoever reads the documents says.
+        What was read; the reader of the documents updates it.
     groups
         Documents and bytes of each group.
     """
@@ -118,11 +118,11 @@ class PieceCounter:
             self._corpus(group).add_rows(texts_of(part))
 
     def add_stream(self, read: Callable[[int], bytes]) -> None:
-        """Count one document that comes in stretches."""
+        """Count one document that is read in chunks."""
         self._corpus(None).add_stream(read)
 
     def finish(self) -> CountedPart:
-        """Return what was found, and the files of each group."""
+        """Return the description of the counts, and the files of each group."""
         runs: dict[str | None, list[Path]] = {}
         info = self.spec.new_info()
         for group, corpus in self.corpora.items():
@@ -150,6 +150,6 @@ class PieceCounter:
 
 
 def jsonable(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options as JSON gives them back: sequences as lists."""
+    """Return options after a round trip through JSON: sequences are lists."""
     found: dict[str, Any] = json.loads(json.dumps(options, sort_keys=True))
     return found

@@ -1,8 +1,8 @@
-"""A corpus to counts of pieces: dealt out as tasks, added up on disk.
+"""A corpus to counts of pieces: split into tasks, added up on disk.
 
-One process counts all as one part, several count a task each. What was counted of a part lies in
-files, which are added up when all is counted, in memory that does not grow with the corpus: the
-result is the same.
+One process counts everything as one part, several processes count a task each. The counts of a part
+are in files, which are added up at the end, in memory that does not grow with the corpus. The result
+is the same.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Work:
-    """Counts parts: goes through ``pickle`` to another process.
+    """Counts parts; it is pickled for other processes.
 
-    Counts are files of a folder or, without one, come back in memory.
+    Counts are written to files in a folder or, without one, returned in memory.
     """
 
     spec: CountSpec
@@ -97,30 +97,31 @@ def count(
     ----------
     corpus, input_format, field, lines, separator, skip_bad
         Files and what a document is, as for :func:`bytepair.scale.tokenize`. A text file is
-        one document unless ``lines`` or ``separator`` is given, and is read in stretches.
+        one document unless ``lines`` or ``separator`` is given, and is read in chunks.
     dialect, special_tokens, options
         How text is prepared, as for :func:`bytepair.train`. Special tokens end pieces and
-        are not counted. Where ties are decided by the first occurrence, counts say in which
-        order pieces occur.
+        are not counted. If ties are decided by the first occurrence, counts have the
+        order in which pieces occur.
     group
-        Where documents say which group they are of, such as a language: like ``field``.
-        Counts are then by group.
+        The field or column with the group of a document, such as its language. Counts are
+        then by group.
     min_piece_count
-        Leave out pieces that occur less often, in all groups together; the summary says how many.
+        Leave out pieces that occur less often, in all groups together; ``info`` says how many.
     processes, threads
-        How many processes of this machine, and threads in each; by default one process and
-        all processors, or one thread in each of several processes.
+        The number of processes on this machine, and of threads in each; by default one process
+        with a thread for each processor, or several processes with one thread each.
     memory_limit
-        About how many bytes counting may take in each process, and adding up in this one,
-        which takes 256 MB without it. What is more goes to temporary files.
+        The approximate number of bytes for counting in each process, and for adding up in this
+        one, by default 256 MB. The rest is written to temporary files.
     progress
-        Is called about twice a second with the bytes of files that are done, and of all.
+        A function that is called about twice a second with the number of bytes that are done,
+        and of all bytes.
     engine
-        What counts instead of processes of this machine, such as
+        The engine that counts instead of processes on this machine, such as
         :class:`bytepair.scale.spark.SparkEngine`. Each of its tasks has one thread.
     output
-        A file to write the counts to, while they are added up. The rows of what is given
-        are then read when they are asked for; without it they are in memory.
+        A file to write the counts to. The returned counts then read their rows from it when
+        they are needed; without it, rows are in memory.
 
     Examples
     --------
@@ -142,7 +143,7 @@ def count(
     if threads is None and (processes > 1 or engine is not None):
         threads = 1
     spec = CountSpec(dialect, dict(options), special_tokens, threads, memory_limit)
-    spec.new_info()  # refuses what cannot be
+    spec.new_info()  # refuses invalid options
     if memory_limit is not None:
         with TemporaryFolder() as folder:
             spec.new_corpus(folder)  # refuses a limit that is too small
@@ -209,7 +210,7 @@ def merge_files(
 
 
 def refuse_output(output: StrPath | None, inputs: Iterable[StrPath]) -> None:
-    """Refuse, before anything is counted, a file that cannot be written, or that is read."""
+    """Refuse an output that cannot be written or is also read, before anything is counted."""
     if output is not None:
         refuse_no_name(output)
         refuse_overwriting(inputs, [output])
@@ -223,7 +224,7 @@ def _count_tasks(
     sums: CountSums,
     progress: Callable[[int, int], object] | None = None,
 ) -> CountsInfo:
-    """Count tasks, and add up what arrives, in any order."""
+    """Count tasks, and add up their counts in any order."""
     sizes = [sum(part.size for part in task) for task in tasks]
     done = 0
 
@@ -251,7 +252,7 @@ def count_alone(parts: Sequence[Part], spec: CountSpec, options: ReadOptions) ->
 
 
 def counts_of(part: CountedPart, spec: CountSpec, folder: str) -> Counts:
-    """Return what was counted of one part in memory."""
+    """Return the counts of one part in memory."""
     sums = CountSums(folder, spec.memory_limit)
     sums.add_runs(part.runs)
     return settled(sums, part.info, with_first=spec.needs_first)
@@ -265,7 +266,7 @@ def settled(
     *,
     with_first: bool = True,
 ) -> Counts:
-    """End the adding up: return all rows in memory, or write them to a file."""
+    """Finish adding up: return all rows in memory, or write them to a file."""
     n_pieces, n_occurrences = sums.finish(min_piece_count, with_first=with_first)
     info.dropped_pieces += n_pieces
     info.dropped_occurrences += n_occurrences
@@ -284,7 +285,7 @@ def _count_parts(
     folder: str,
     tell: Tell | None = None,
 ) -> CountedPart:
-    """Count parts into files of a folder; a whole text may be longer than memory."""
+    """Count parts into files of a folder; a whole text may be larger than memory."""
     counter = PieceCounter(spec, folder)
     tally, n_before = counter.tally, 0
     for part in parts:

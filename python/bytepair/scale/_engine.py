@@ -1,7 +1,7 @@
-"""What a cluster has to offer to count and tokenize files, and how tasks tell of their progress.
+"""The interface of engines that count and tokenize files, and how tasks report their progress.
 
-An engine has one function, ``run``. A task may be done more than once, at the same time too; its result must be
-taken once. An engine that can add up rows of counts itself has a second function, ``count``; see
+An engine has one function, ``run``. A task may run more than once, even at the same time; its result must be
+returned once. An engine that can add up rows of counts itself has a second function, ``count``; see
 `spark_engine`.
 """
 
@@ -22,9 +22,9 @@ R = TypeVar("R")
 Tell: TypeAlias = "Callable[[Sequence[int]], object]"
 
 N_TOLD = 3
-"""How many numbers a task tells about itself."""
+"""The number of numbers by which a task reports its progress."""
 WATCH_SECONDS = 0.5
-"""How often a watcher hears of them."""
+"""The time between calls of a watcher, in seconds."""
 
 
 class Engine(Protocol):
@@ -33,7 +33,7 @@ class Engine(Protocol):
     def run(
         self, work: Callable[[T], R], tasks: Sequence[T], /
     ) -> Iterator[tuple[T, R]]:
-        """Do ``work`` on each task; return each task with its one result."""
+        """Do ``work`` on each task; yield each task with its result, once."""
 
 
 class Seldom:
@@ -43,21 +43,21 @@ class Seldom:
         self.watch, self.next = watch, time.monotonic() + WATCH_SECONDS
 
     def __call__(self, numbers: Sequence[int]) -> None:
-        """Tell the watcher, unless it heard something just now."""
+        """Call the watcher, unless it was called just now."""
         if time.monotonic() >= self.next:
             self.watch(list(numbers))
             self.next = time.monotonic() + WATCH_SECONDS
 
 
 def refuse_processes(engine: Engine | None, processes: int) -> None:
-    """Refuse what is no engine, and a number of processes if an engine does the work.
+    """Refuse an object that is not an engine, and a number of processes beside an engine.
 
     Raises
     ------
     TypeError
-        This is no engine.
+        ``engine`` is not an engine.
     TokenizerError
-        The processes would have nothing to do.
+        There are several processes, and an engine that replaces them.
     """
     if engine is not None and not callable(getattr(engine, "run", None)):
         message = f"engine must be an engine such as RayEngine(), not {engine!r:.80}"

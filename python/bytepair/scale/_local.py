@@ -1,8 +1,8 @@
 """Tasks on processes of this machine.
 
-A process that is killed is replaced and its task done again; an exception ends all. Each task
-may be done more than once, so it must do the same each time. Processes are started afresh
-(`spawn`): a program that asks for several has to begin under ``if __name__ == "__main__":``.
+A killed process is replaced and its task repeated; an exception ends all processes. A task may
+run more than once, so it must do the same each time. Processes are started afresh
+(`spawn`): a program that uses several must start them under ``if __name__ == "__main__":``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 MAX_LOSSES = 3
-"""How often in a row processes may be lost without a task being finished."""
+"""How often in a row processes may be killed before a task is finished."""
 
 
 def run(
@@ -39,11 +39,11 @@ def run(
     processes: int = 1,
     watch: Tell | None = None,
 ) -> Iterator[tuple[T, R]]:
-    """Do ``work`` on each task; give each task with its result, in whatever order.
+    """Do ``work`` on each task; yield each task with its result, in any order.
 
-    ``work`` and tasks go through ``pickle``, ``work`` once for each process. With ``watch``,
-    ``work`` gets a function too, to be told ``N_TOLD`` numbers from time to time; ``watch`` hears
-    their sums over all tasks that are begun and not done, also when one is done.
+    ``work`` is pickled once for each process, and each task once. With ``watch``, ``work`` gets a
+    second argument, a function that it calls from time to time with ``N_TOLD`` numbers. ``watch``
+    is called with their sums over all running tasks, also when a task is done.
 
     >>> sorted(run(len, ["one", "three"]))
     [('one', 3), ('three', 5)]
@@ -51,7 +51,7 @@ def run(
     Raises
     ------
     TokenizerError
-        Processes were killed again and again.
+        Processes were killed several times in a row.
     """
     if processes < 1:
         message = f"{argument('processes')} must be at least 1"
@@ -80,7 +80,7 @@ def run(
 def _run_once(
     work: Callable[..., R], left: dict[int, T], processes: int, watch: Tell | None
 ) -> Iterator[tuple[int, R]]:
-    """Do what can be done until all is done or a process is killed."""
+    """Yield results until all tasks are done or a process is killed."""
     context = multiprocessing.get_context("spawn")
     n_told = 0 if watch is None else N_TOLD * (max(left) + 1)
     board = context.RawArray("q", n_told)
@@ -96,7 +96,7 @@ def _run_once(
             result = future.result()
             board[N_TOLD * number : N_TOLD * (number + 1)] = [0] * (n_told and N_TOLD)
             yield number, result
-    except BrokenProcessPool:  # one was killed: what is left is done by new ones
+    except BrokenProcessPool:  # a process was killed: new ones do the rest
         return
     except BaseException:
         for process in list((executor._processes or {}).values()):
@@ -109,14 +109,14 @@ def _run_once(
 def _as_completed(
     futures: set[concurrent.futures.Future[R]], board: Sequence[int], watch: Tell | None
 ) -> Iterator[concurrent.futures.Future[R]]:
-    """Return what is done; meanwhile report the progress on the board to the watcher."""
+    """Yield futures that are done; meanwhile report the progress on the board to the watcher."""
     seconds = None if watch is None else WATCH_SECONDS
     first = concurrent.futures.FIRST_COMPLETED
     while futures:
         done, futures = concurrent.futures.wait(futures, seconds, first)
         yield from done
         if watch is not None:
-            watch([sum(board[place::N_TOLD]) for place in range(N_TOLD)])
+            watch([sum(board[index::N_TOLD]) for index in range(N_TOLD)])
 
 
 _work: Callable[..., Any] | None = None
@@ -124,7 +124,7 @@ _board: MutableSequence[int] = []
 
 
 def _begin(work: Callable[..., Any], board: MutableSequence[int]) -> None:
-    """Prepare a process of our own: Ctrl-C is for the main one, and it ends when that does."""
+    """Prepare a worker process: it ignores Ctrl-C, and ends when the main process does."""
     global _work, _board
     _work, _board = work, board
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -138,7 +138,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _do(number: int, task: Any) -> Any:  # noqa: ANN401 -- whatever the work takes and gives
+def _do(number: int, task: Any) -> Any:  # noqa: ANN401 -- any argument and result
     if _work is None:
         message = "a process without work"
         raise TokenizerError(message)

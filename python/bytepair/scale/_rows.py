@@ -1,9 +1,9 @@
-"""Counts with what they were counted in as rows that any engine can add up.
+"""Counts and their totals, such as documents, as rows that any engine can add up.
 
 A row is a piece, or a total: ``total`` names it and is null for pieces. Rows that agree in
-``total``, ``group`` and ``piece`` are added up by ``count``, and the least ``first`` is kept; so
-an engine needs no more than a group-by. Nothing here knows an engine. Costs one copy of what goes
-through, in batches of about 32 MiB.
+``total``, ``group`` and ``piece`` are added up by ``count``, and the smallest ``first``
+is kept, so an engine only needs a group-by. Nothing here depends on an engine. It costs one copy of
+the rows, in batches of about 32 MiB.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 
 
 COLUMNS = "total string, `group` string, piece binary, count bigint, first bigint"
-"""The columns in the words of SQL."""
+"""The columns, as a schema in SQL."""
 FLUSH_BYTES = 256 << 20
-"""After so many bytes of documents their counts are given out: what bounds memory."""
+"""The bytes of documents after which their counts are returned, which bounds memory."""
 BATCH_BYTES = 32 << 20
 FIRST_BITS = 40
 """A task has fewer distinct pieces than two to this power, and there are fewer than 2^23 tasks."""
 TOTALS = ("documents", "null", "empty", "bad", "bytes")
 DROPPED = ("dropped_pieces", "dropped_occurrences")
 Total: TypeAlias = tuple[str, str | None, str | None, int]
-"""Name, group, and a text beside them, with a number."""
+"""A name, a group, a text, and a number."""
 
 
 def count_documents(
     batches: Iterable[pa.RecordBatch], spec: CountSpec
 ) -> Iterator[pa.RecordBatch]:
-    """Count documents whose order does not matter, as rows."""
+    """Yield the counts of documents, whose order does not matter, as rows."""
     with TemporaryFolder() as folder:
         counter = PieceCounter(spec, folder)
         for batch in batches:
@@ -59,7 +59,7 @@ def count_documents(
 
 
 def as_rows(counts: Counts, number: int = 0) -> Iterator[pa.RecordBatch]:
-    """Return the counts of task ``number`` as rows."""
+    """Yield the counts of task ``number`` as rows."""
     info = counts.info
     totals: list[Total] = [(name, None, None, getattr(info, name)) for name in TOTALS]
     for token, n_found in info.found_special.items():
@@ -83,11 +83,11 @@ def as_rows(counts: Counts, number: int = 0) -> Iterator[pa.RecordBatch]:
 def thin(
     batches: Iterable[pa.RecordBatch], min_piece_count: int
 ) -> Iterator[pa.RecordBatch]:
-    """Leave out rows of pieces whose count is smaller, and tell of them by totals."""
+    """Yield rows without those of rarer pieces, then totals of what was left out."""
     compute = load("pyarrow.compute")
     n_pieces = n_occurrences = 0
     for batch in batches:
-        # A sum that is null exceeds 63 bits, and stays to be found.
+        # A sum that is null exceeds 63 bits; it stays, and is refused later.
         counts = compute.coalesce(batch.column("count"), LARGEST)
         is_few = compute.less(counts, min_piece_count)
         is_rare = compute.and_(compute.is_null(batch.column("total")), is_few)
@@ -128,7 +128,7 @@ def add_up(sums: CountSums, rows: pa.Table, spec: CountSpec) -> CountsInfo:
 
 
 def _with_large_pieces(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows of the one schema: an engine may have made their offsets narrow."""
+    """Return rows with wide offsets, since an engine may have made them narrow."""
     columns = [
         as_bytes(column) if name == "piece" else column
         for name, column in zip(rows.schema.names, rows.columns, strict=True)
@@ -154,7 +154,7 @@ def _total_rows(totals: list[Total]) -> pa.RecordBatch:
 
 
 def _batches(counts: Counts) -> Iterator[pa.RecordBatch]:
-    """Cut counts into batches by their bytes, not their rows: a piece may be a document."""
+    """Yield batches of counts by their bytes, not their rows: a piece may be a document."""
     for batch in counts.batches():
         lengths = load("pyarrow.compute").binary_length(batch.column("piece"))
         ends = np.cumsum(lengths.to_numpy().astype(np.int64) + 64)

@@ -1,7 +1,6 @@
-"""A corpus to a folder of shards: planned, dealt out, resumed, committed.
+"""A corpus to a folder of shards: tasks are planned, run, resumed and committed.
 
-The work is `scale._writing.write_shards`; here is what surrounds it. A run that was interrupted
-is continued by the same call.
+The work of a task is `scale._writing.write_shards`. The same call continues an interrupted run.
 """
 
 from __future__ import annotations
@@ -42,9 +41,9 @@ if TYPE_CHECKING:
 class TokenizeProgress:
     """What is done so far: tasks, bytes of their files, documents and tokens.
 
-    What tasks have done that are not yet done is counted in, but for the number of tasks.
-    ``done_bytes`` and ``total_bytes`` are as files are stored; ``resumed_bytes`` of them were
-    done by an earlier run.
+    All but ``done_tasks`` includes the finished part of running tasks. ``done_bytes`` and
+    ``total_bytes`` are bytes of files as they are stored; an earlier run did ``resumed_bytes``
+    of them.
     """
 
     done_tasks: int
@@ -58,7 +57,7 @@ class TokenizeProgress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Remaining time at the speed so far, once there is one."""
+        """The remaining time at the speed so far, or ``None`` at the start."""
         n_new = self.done_bytes - self.resumed_bytes
         if n_new <= 0:
             return None
@@ -67,7 +66,7 @@ class TokenizeProgress:
 
 @dataclass(frozen=True)
 class _Work:
-    """Does one task: goes through ``pickle`` to another process."""
+    """Does one task; it is pickled for other processes."""
 
     spec: ShardSpec
     options: ReadOptions
@@ -103,7 +102,7 @@ class _Work:
 
 
 def parts_of(task: Task) -> list[dict[str, Any]]:
-    """Say what a task reads, as notes and manifests have it."""
+    """Return what a task reads, as in notes and manifests."""
     return [
         {"path": part.source.path, "start": part.start, "stop": part.stop}
         for part in task
@@ -111,7 +110,7 @@ def parts_of(task: Task) -> list[dict[str, Any]]:
 
 
 class _Reading:
-    """The batches of a task, and which source they come from."""
+    """The batches of a task, and the source that is being read."""
 
     def __init__(self, task: Task, options: ReadOptions, tally: Tally) -> None:
         self.task, self.options, self.tally = task, options, tally
@@ -130,7 +129,7 @@ class _Reading:
         return None if self.part is None else self.part.source.path
 
     def done_bytes(self) -> int:
-        """Say how much of the task is read, in bytes as they are stored."""
+        """Return how much of the task is read, in bytes as they are stored."""
         place = 0 if self.part is None else self.tally.place(self.part)
         return self.bytes_before + place
 
@@ -156,10 +155,10 @@ def tokenize(
     progress: Callable[[TokenizeProgress], object] | None = None,
     engine: Engine | None = None,
 ) -> dict[str, Any]:
-    r"""Tokenize a corpus to shards in a folder, and give the manifest.
+    r"""Tokenize a corpus to shards in a folder, and return the manifest.
 
-    The same call after an interruption goes on; after the end it does nothing. The shards do
-    not depend on ``processes`` and ``threads``. Special tokens that a document spells out are
+    The same call continues an interrupted run, and does nothing after a finished one. The shards
+    do not depend on ``processes`` and ``threads``. Special tokens that a document spells out are
     text, and such documents are counted; so are those that spell out other added tokens, which
     are found unless ``added_tokens="text"``.
 
@@ -175,38 +174,38 @@ def tokenize(
         ``"npy"``, ``"bin"``, ``"megatron"``, ``"datatrove"`` or ``"parquet"``; see
         :mod:`bytepair.data._shards`.
     begin_of_document, end_of_document
-        Tokens that stand before and behind each document that has tokens, such as ``"<s>"``
-        and ``"</s>"``; either or both.
+        Tokens before and after each document that has tokens, such as ``"<s>"`` and
+        ``"</s>"``; either or both.
     added_tokens
-        ``"text"`` where documents are not trusted: no added token is found in them, special or
+        ``"text"`` for documents that are not trusted: no added token is found in them, special or
         not, and the only ones in the shards are those around documents.
     shard_tokens
         A shard ends before the document that would make it longer; by default each task
         writes one shard.
     input_format, field, lines, separator, skip_bad
-        What a document is, see :class:`bytepair.data.ReadOptions`. Names and first bytes say
+        The definition of a document; see :class:`bytepair.data.ReadOptions`. Names and first bytes say
         what files are, and must agree; ``input_format`` (``"text"``, ``"jsonl"``,
         ``"parquet"``, ``"csv"``, ``"tsv"``) says it instead of the names, and ``"text"`` takes
         the bytes of files as they are.
     processes, threads
-        How many processes of this machine, and threads in each; by default one process and
-        all processors, or one thread in each of several processes.
+        The number of processes on this machine, and of threads in each; by default one process
+        with a thread for each processor, or several processes with one thread each.
     task_bytes
-        How much of the files makes one task, the unit that is repeated after an interruption.
+        The bytes of files in one task, the unit that is repeated after an interruption.
     progress
-        Is called with :class:`TokenizeProgress` when a task is done and, by processes of this
-        machine, about twice a second.
+        A function that is called with :class:`TokenizeProgress` when a task is done and, without
+        an engine, about twice a second.
     engine
-        What does the work instead of processes of this machine, such as
-        :class:`bytepair.scale.spark.SparkEngine`; sources and folder are then those that its
-        machines share.
+        The engine that does the work instead of processes on this machine, such as
+        :class:`bytepair.scale.spark.SparkEngine`; all its machines must
+        share the files and the folder.
 
     Raises
     ------
     TokenizerError
-        The folder holds a dataset with other settings; or as for reading and encoding.
+        The folder holds a dataset with other settings, or reading or encoding failed.
     FileError
-        A file cannot be read or written, for instance since the disk is full.
+        A file cannot be read or written, for instance because the disk is full.
 
     Examples
     --------
@@ -244,7 +243,7 @@ def tokenize(
     refuse_overwriting(paths_of(corpus), [output])
     sources = list_sources(corpus, input_format)
     refuse_idle(sources, options)
-    # What was done without a bad line is done whether or not such lines are skipped.
+    # A task without bad lines is done whether or not they are skipped.
     reading = {"field": options.text_field, "lines": lines, "separator": separator}
     dataset = Dataset(
         Path(output),
@@ -274,7 +273,7 @@ def _do(
     *,
     is_watched: bool,
 ) -> list[dict[str, Any]]:
-    """Do what is not done yet; give what each task wrote."""
+    """Do the remaining tasks; return what each task wrote."""
     start = time.perf_counter()
     sizes = [sum(part.size for part in task) for task in tasks]
     done: dict[int, dict[str, Any]] = {}

@@ -1,8 +1,8 @@
 """Documents to shards of ids, as one task does it.
 
-Nothing here knows an engine, and nothing is held between calls. What is needed beside the documents is in a
-spec, which goes through ``pickle``. `docs/explanation/corpora.md` says why it does not matter who calls this,
-how often, and with which part.
+Nothing here depends on an engine, and there is no state between calls. All settings are in a spec,
+which can be pickled. `docs/explanation/corpora.md` says why it does not matter who calls this, how
+often, and with which part.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ShardSpec:
     Attributes
     ----------
     begin_of_document, end_of_document
-        The tokens before and after each document that has tokens, if there are any.
+        The tokens before and after each document that has tokens, or ``None``.
     shard_tokens
         A shard ends before the document that would make it longer.
     added_tokens
@@ -46,13 +46,13 @@ class ShardSpec:
     added_tokens: Literal["find", "text"] = "find"
 
     def __post_init__(self) -> None:
-        self.tokenizer.count("", added_tokens=self.added_tokens)  # refuses other words
+        self.tokenizer.count("", added_tokens=self.added_tokens)  # refuses other values
         for name in ("begin_of_document", "end_of_document"):
             self._id_of(name)
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What a manifest says of the ids."""
+        """What a manifest says about the ids."""
         return {
             "tokenizer": self.tokenizer.fingerprint,
             "format": self.format,
@@ -65,13 +65,13 @@ class ShardSpec:
 
     @property
     def width(self) -> Literal[2, 4]:
-        """Bytes of an id in a file: 2 where the vocabulary fits, as readers expect it."""
+        """Bytes of an id in a file: 2 if the vocabulary fits, as readers expect."""
         n_narrow = 65_500 if self.format == "megatron" else 65_536
         is_narrow = self.format != "parquet" and self.tokenizer.n_vocab <= n_narrow
         return 2 if is_narrow else 4
 
     def encode(self, batch: pa.RecordBatch) -> tuple[Any, Any]:
-        """Return the ids of documents, and where those of each end."""
+        """Return the ids of documents, and the end of each document in them."""
         return _core.encode_rows(
             self.tokenizer,
             texts_of(batch),
@@ -111,10 +111,11 @@ def write_shards(
 ) -> dict[str, Any]:
     """Write the ids of documents as shards ``NAME-000``, ``NAME-001``, … of a folder.
 
-    Files have their names when all are whole and on the disk. Gives what was written:
-    the shards, and how many documents hold a special token written out, or another added
-    token that is more than white space. The same documents give the same bytes. ``watch``
-    is told the number of ids after each batch, and ``note`` what was written, before it has its names.
+    Files get their names when all are complete and on the disk. Return what was written:
+    the shards, and how many documents contain the text of a special token, or of another added
+    token that is more than white space. The same documents give the same bytes. ``watch`` is
+    called with the number of ids after each batch, and ``note`` with the result, before files
+    have their names.
     """
     shards = Shards(folder, name, spec.format, spec.width, spec.shard_tokens)
     names = names_of(spec.tokenizer.added_tokens)

@@ -1,7 +1,7 @@
-"""Files on Ray: its workers read them, so all its machines have to reach them.
+"""Files on Ray: its workers read them, so all its machines must have access to them.
 
 A task of the plan is a task of Ray. Counts come back as Arrow and are added up in this process:
-Ray has no group-by that is worth the way. Costs one copy of the counts of each task.
+a group-by on Ray would not pay off. It costs one copy of the counts of each task.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 MAX_RETRIES = 3
-"""How often a task is done again whose worker was lost; an exception ends all."""
+"""How often a task is repeated if its worker is lost; an exception ends all tasks."""
 
 
 class RayEngine:
     """Counts and tokenizes files: ``scale.count(files, engine=RayEngine())``.
 
-    ``ray.init()`` comes first, with the address of a cluster if there is one.
+    Call ``ray.init()`` first, with the address of a cluster if there is one.
     """
 
     def run(self, work: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[T, R]]:
-        """Do ``work`` on each task; return each with its result, in whatever order."""
+        """Do ``work`` on each task; yield each with its result, in any order."""
         ray = load("ray", "ray")
         do = ray.remote(max_retries=MAX_RETRIES)(_do)
         shared = ray.put(work)

@@ -1,10 +1,11 @@
 """Counting and tokenizing the rows of a data frame on Apache Spark.
 
-Spark deals out record batches, adds rows of counts up, and does again what was lost. Rows may come in another
-order then, so nothing of one attempt may stand beside anything of another: each writes into a folder of its own in
-``_work``, and the attempts that count are those whose results arrive. Nobody can say that rows are the same as
-before, so nothing is resumed. Files are counted and tokenized by `scale.spark_engine`, and how to
-set a cluster up is in `docs/how-to/spark.md`. Costs what Spark takes to move text to Python.
+Spark distributes record batches, adds up rows of counts, and repeats lost tasks. The order of rows may
+differ then, so the files of two attempts must not mix: each attempt writes to a folder of its own in
+``_work``, and only attempts whose results arrive are used. Nothing shows whether rows are the same as
+before, so nothing is resumed. `scale.spark_engine` counts and tokenizes files, and
+`docs/how-to/spark.md` says how to set up a cluster. It costs the time that Spark takes to move text to
+Python.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ __all__ = [
 ]
 
 KEY = "bytepair.counts"
-"""Under this name a column of pieces says how they were counted."""
+"""The key in the metadata of a column of pieces that says how they were counted."""
 
 
 def spark_count(
@@ -72,9 +73,9 @@ def spark_count(
 ) -> DataFrame:
     """Count the pieces of the texts in a column, by group if ``group`` names a column.
 
-    Gives the columns ``piece``, ``count``, ``group``, ``first`` (null), and ``total``: it is null
-    for pieces, and names what else was counted, such as ``documents``. They can be written to
-    Parquet and read again; :func:`collect_counts` makes counts of them to learn from.
+    The result has the columns ``piece``, ``count``, ``group``, ``first`` (null), and ``total``, which
+    is null for pieces and names other totals, such as ``documents``. It can be written to Parquet
+    and read again; :func:`collect_counts` turns it into counts to learn from.
 
     Raises
     ------
@@ -84,7 +85,7 @@ def spark_count(
     refuse_unknown("spark_count", options, DialectOptions.__annotations__)
     names = tuple(in_order("special_tokens", special_tokens))
     spec = CountSpec(dialect, jsonable(options), names)
-    spec.new_info()  # refuses what cannot be
+    spec.new_info()  # refuses invalid options
     if spec.needs_first:
         message = (
             "ties are decided by the first occurrence, and rows have no order; choose "
@@ -97,10 +98,10 @@ def spark_count(
 
 
 def collect_counts(counted: DataFrame, min_piece_count: int | None = None) -> Counts:
-    """Bring counts to this process: what :func:`bytepair.train_from_counts` learns from.
+    """Return counts in this process, for :func:`bytepair.train_from_counts`.
 
-    Pieces that occur less often than ``min_piece_count`` are left out on the cluster, and what
-    that can change is told with the counts.
+    Pieces that occur less often than ``min_piece_count`` are left out on the cluster; ``info``
+    says how many.
     """
     with TemporaryFolder() as folder:
         sums = CountSums(folder)
@@ -111,7 +112,7 @@ def collect_counts(counted: DataFrame, min_piece_count: int | None = None) -> Co
 def collect_into(
     sums: CountSums, counted: DataFrame, min_piece_count: int | None
 ) -> CountsInfo:
-    """Bring counts to this process, and add them to others.
+    """Bring counts to this process, add them to the sums, and return their description.
 
     Rare pieces are left out on the way, unless they may be frequent in all groups together.
     """
@@ -136,8 +137,8 @@ def spark_tokenize(
 ) -> dict[str, Any]:
     """Tokenize the texts in a column to shards in a folder that all machines share.
 
-    Options are those of :func:`bytepair.scale.tokenize`. Each partition makes shards of its own,
-    in the order of its rows. Gives the manifest. What is interrupted begins anew.
+    Options are those of :func:`bytepair.scale.tokenize`. Each partition writes shards of its own,
+    in the order of its rows. Return the manifest. An interrupted run starts from the beginning.
     """
     spec = ShardSpec(
         loaded(tokenizer),
@@ -161,7 +162,7 @@ def added_up(
     *,
     by_group: bool = False,
 ) -> DataFrame:
-    """Count by a function of batches, and add its rows up; how was counted goes along."""
+    """Count by a function of batches, and add up its rows; metadata says how they were counted."""
     functions = load("pyspark.sql.functions", "spark")
     counted = df.mapInArrow(count, _rows.COLUMNS)
     # A sum beyond 63 bits is null, whatever the session does with such sums.
@@ -175,7 +176,7 @@ def added_up(
 
 
 def collected(df: DataFrame) -> pa.Table:
-    """Run a job; what a worker raised is raised as what it was."""
+    """Run a job; an error of bytepair in a worker is raised with its own class."""
     try:
         return df.toArrow()
     except Exception as error:
@@ -187,14 +188,14 @@ def collected(df: DataFrame) -> pa.Table:
 
 
 def packed(value: object) -> bytes:
-    """Pack what every task needs, to be unpacked once in each worker."""
+    """Pickle what every task needs; each worker unpickles it once."""
     dumped: bytes = load("pyspark.cloudpickle", "spark").dumps(value)
     return dumped
 
 
 @functools.lru_cache(maxsize=2)
 def unpacked(value: bytes) -> Any:  # noqa: ANN401 -- what was packed
-    """Unpack it, or give what was: a tokenizer stays warm from task to task."""
+    """Unpickle it, or return the earlier result, so that a tokenizer stays warm between tasks."""
     return pickle.loads(value)
 
 
@@ -219,7 +220,7 @@ def _documents(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def begun(folder: Path, spec: ShardSpec) -> Dataset:
-    """Prepare a folder for the shards of documents that are in no files.
+    """Prepare a folder for the shards of documents that are not in files.
 
     Raises
     ------
@@ -239,7 +240,7 @@ def begun(folder: Path, spec: ShardSpec) -> Dataset:
 def write_attempt(
     batches: Iterable[pa.RecordBatch], spec: ShardSpec, folder: Path, number: int
 ) -> dict[str, Any]:
-    """Write the documents of a part as shards, out of the way of other attempts."""
+    """Write the documents of a part as shards, apart from other attempts."""
     tally = Tally()
 
     def reading() -> Iterator[pa.RecordBatch]:
@@ -259,8 +260,8 @@ def write_attempt(
 
 
 def settle(dataset: Dataset, done: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Move the files of one attempt for each part to their place, and write the manifest."""
-    dataset.forget_all()  # of a run that ended right here
+    """Move the files of one attempt for each part to the dataset, and write the manifest."""
+    dataset.forget_all()  # of a run that was interrupted here
     tasks = sorted(done, key=lambda task: int(task["number"]))
     for task in tasks:
         attempt = dataset.work / task.pop("attempt")

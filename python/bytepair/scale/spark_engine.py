@@ -1,7 +1,7 @@
-"""Files on Apache Spark: its workers read them, so all its machines have to reach them.
+"""Files on Apache Spark: its workers read them, so all its machines must have access to them.
 
-One task of the plan is one task of Spark, found by its number; the rest is `scale.spark`. Costs
-nothing beside the work but some milliseconds for each task.
+One task of the plan is one task of Spark, identified by its number; the rest is `scale.spark`. The
+overhead is some milliseconds for each task.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SparkEngine:
         self.spark = spark
 
     def run(self, work: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[T, R]]:
-        """Do ``work`` on each task; give each with its result when all are done."""
+        """Do ``work`` on each task; yield each with its result when all are done."""
         if not tasks:
             return
         kernel = partial(_work, work=packed(work), tasks=list(map(pickle.dumps, tasks)))
@@ -61,28 +61,30 @@ class SparkEngine:
         min_piece_count: int | None,
         sums: CountSums,
     ) -> CountsInfo:
-        """Count tasks, and add their counts up on Spark."""
-        each = list(map(pickle.dumps, tasks))  # a worker gets all, and opens its own
+        """Count tasks, add up their counts on Spark, and return their description."""
+        each = list(
+            map(pickle.dumps, tasks)
+        )  # a worker gets all, and unpickles its own
         kernel = partial(_count, tasks=each, spec=spec, options=options)
         numbers, by_group = self._numbers(tasks), options.group is not None
         counted = added_up(numbers, kernel, spec, by_group=by_group)
         return collect_into(sums, counted, min_piece_count)
 
     def _numbers(self, tasks: Sequence[object]) -> DataFrame:
-        """Make a row for each task, in a partition of its own."""
+        """Return a row for each task, in a partition of its own."""
         return self.spark.range(0, len(tasks), 1, max(len(tasks), 1))
 
 
 def session(settings: Mapping[str, str], cores: int) -> SparkSession:
-    """Begin a session, or give the one there is.
+    """Return the current session, or a new one.
 
-    Without a master in ``settings``, the environment or the files of Spark it is on this
-    machine, where a task is tried four times as on a cluster.
+    Without a master in ``settings``, the environment or the files of Spark, it runs on this
+    machine, where a task is tried four times, as on a cluster.
 
     Raises
     ------
     TokenizerError
-        Spark cannot begin, mostly since there is no Java.
+        Spark cannot start, usually because Java is missing.
     """
     spark = load("pyspark", "spark")
     is_own = False
@@ -99,7 +101,9 @@ def session(settings: Mapping[str, str], cores: int) -> SparkSession:
     except load("pyspark.errors", "spark").PySparkRuntimeError as error:
         message = f"Spark did not start: {error}; it needs Java 17 (JAVA_HOME)"
         raise TokenizerError(message) from error
-    if is_own and "PYSPARK_PYTHON" not in os.environ:  # this one, not the first by name
+    if (
+        is_own and "PYSPARK_PYTHON" not in os.environ
+    ):  # this Python, not the first on the path
         found.sparkContext.pythonExec = sys.executable
     return found
 
