@@ -23,7 +23,7 @@ from bytepair.cli.sizes import number
         ("train", "Missing argument 'FILES...'."),
         ("train a -o b", "give either --vocab-size or --merges"),
         ("report a", "Missing option '-o' / '--output'."),
-        ("train a --merges 3", "--output is missing: name where to save; only --steps needs none"),
+        ("train a --merges 3", "--output is missing; only --steps works without it"),
         (
             "train a -o b --merges many",
             "Invalid value for '--merges': 'many' is not a whole number; give one such as 32000, "

@@ -328,7 +328,7 @@ def test_a_seed_that_nothing_draws_by_is_refused(codes):
     """Also with ``--dropout 0``, which the message does not ask for again."""
     for chance in ([], ["--dropout", 0]):
         message = run("segment", codes, *chance, "--seed", 7, data=b"low", code=1)
-        assert "--seed decides what --dropout leaves out; give one above 0" in message
+        assert "--seed needs --dropout above 0" in message
 
 
 def test_glossaries_that_match_nothing_change_no_chance(codes):
@@ -402,8 +402,8 @@ def test_a_seed_without_dropout_is_refused():
     """There is nothing that it could decide; with a chance of 0 it may stand, as a schedule gives it."""
     options = {"dialect": "subword-nmt", "merges": 2}
     segmenter = Segmenter(bytepair.train_from_iterator(["low low"], **options))
-    with pytest.raises(TokenizerError, match="seed= decides what dropout= leaves out"):
+    with pytest.raises(TokenizerError, match="seed= needs dropout= above 0"):
         segmenter.segment("low", seed=1)
-    with pytest.raises(TokenizerError, match="give one above 0"):
+    with pytest.raises(TokenizerError, match="needs dropout= above 0"):
         list(segmenter.segment_lines(["low\n"], seed=1))
     assert segmenter.segment("low", dropout=0.0, seed=1) == segmenter.segment("low")

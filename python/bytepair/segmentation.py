@@ -367,7 +367,7 @@ def _refuse_no_pattern(glossary: str) -> None:
 
 def _chance(dropout: float | None, seed: int | None) -> _Chance:
     if dropout is None and seed is not None:
-        message = f"{argument('seed', '')} decides what {argument('dropout', '')} leaves out; give one above 0"
+        message = f"{argument('seed', '')} needs {argument('dropout', '')} above 0"
         raise TokenizerError(message)
     check_whole(seed=seed)
     dropout = 0.0 if dropout is None else dropout

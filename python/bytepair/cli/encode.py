@@ -107,7 +107,7 @@ def encode(
             "and neither cuts nor pads it"
         )
         raise click.UsageError(message)
-    held = Held(tokenizer if is_text else None)
+    counter = AddedTextCounter(tokenizer if is_text else None)
     if format is not None:
         check_width(tokenizer, format)
     tokenizer.count("", **options)  # refuses bad names before any text is read
@@ -119,27 +119,27 @@ def encode(
             file, output, dtype=dtype, progress=tell, **options
         )
         if Path(file).is_file():
-            held.look_at_file(file)
+            counter.count_file(file)
         transfer.finish(done.n_bytes, done.n_tokens)
-        held.tell("text")
+        counter.report("text")
         return
     options["add_special_tokens"] = add_special_tokens
     write = writer(tokenizer, format or "text")
     with reading(file) as source, writing_to(output) as target:
         if lines:
-            batches = held.looked_at(transfer.counted(line_batches(source)))
+            batches = counter.counted(transfer.counted(line_batches(source)))
             n_tokens = write_lines(
                 tokenizer, batches, target, write, options, name_of(file)
             )
         else:
             with naming(name_of(file)):
-                [text] = next(held.looked_at([[source.read()]]))
+                [text] = next(counter.counted([[source.read()]]))
                 transfer.begin(len(text))
                 ids = tokenizer.encode_to_numpy(text, **options)
             n_tokens = len(ids)
             target.write(write(ids))
     transfer.finish(transfer.n_bytes, n_tokens)
-    held.tell("line" if lines else "text")
+    counter.report("line" if lines else "text")
 
 
 def adds_nothing(tokenizer: Tokenizer) -> bool:
@@ -165,7 +165,7 @@ def writer(
     return lambda ids: format_ids(ids, number_format)
 
 
-class Held:
+class AddedTextCounter:
     """Counts texts that contain an added token, where added tokens are plain text.
 
     Tokens of white space are left out, since nearly every text contains some.
@@ -176,28 +176,26 @@ class Held:
         self.names = [name for some in names for name in some]
         self.n_texts = 0
 
-    def looked_at(
-        self, batches: Iterable[Sequence[bytes]]
-    ) -> Iterator[Sequence[bytes]]:
+    def counted(self, batches: Iterable[Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
         """Yield batches of texts, and count their texts."""
         for batch in batches:
             if self.names:
                 data = np.frombuffer(b"".join(batch), np.uint8)
-                self._look_at(data, [0, *accumulate(map(len, batch))])
+                self._count(data, [0, *accumulate(map(len, batch))])
             yield batch
 
-    def look_at_file(self, path: str) -> None:
+    def count_file(self, path: str) -> None:
         """Count a file as one text."""
         n_bytes = Path(path).stat().st_size
         if self.names and n_bytes:
-            self._look_at(np.memmap(path, np.uint8, "r"), [0, n_bytes])
+            self._count(np.memmap(path, np.uint8, "r"), [0, n_bytes])
 
-    def _look_at(self, data: "NDArray[np.uint8]", ends: list[int]) -> None:
+    def _count(self, data: "NDArray[np.uint8]", ends: list[int]) -> None:
         offsets = np.array(ends, np.int64)
         column = data, offsets
         self.n_texts += _core.count_rows_holding(column, [self.names])[0]
 
-    def tell(self, kind: str) -> None:
+    def report(self, kind: str) -> None:
         """Report the number of these texts, if there are any."""
         if self.n_texts:
             found = f"{amount(self.n_texts, kind)} with the text of an added token"

@@ -146,7 +146,7 @@ def _check_source(
     n_sources = sum([bool(corpus), strings is not None, other is not None])
     if n_sources != 1:
         found = "several are" if n_sources else "none is"
-        message = f"files to learn from, --strings, or --from: {found} given"
+        message = f"give either files to learn from, --strings or --from; {found} given"
         raise TrainingError(message)
     if corpus and add is None:
         message = "--add is missing: how many tokens to learn from the files"

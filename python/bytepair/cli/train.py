@@ -176,8 +176,8 @@ def train(
         lines += [f"log: {log}"] if log else []
         remark(*lines)
     if as_json:
-        found = {"output": output and str(output), **summary, "changes": changes}
-        print(json.dumps(found | (walk.as_object(tokenizer) if walk else {})))
+        result = {"output": output and str(output), **summary, "changes": changes}
+        print(json.dumps(result | (walk.as_object(tokenizer) if walk else {})))
 
 
 def stored_counts(files: list[str]) -> "Counts | None":
@@ -266,7 +266,7 @@ class Target:
     def check(self, *, has_steps: bool) -> None:
         """Refuse a command that neither saves nor shows anything, and a format without an output."""
         if self.output is None and not has_steps:
-            message = "--output is missing: name where to save; only --steps needs none"
+            message = "--output is missing; only --steps works without it"
             raise click.UsageError(message)
         if self.output is None and self.format is not None:
             message = "--format needs --output"
@@ -392,9 +392,9 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         lines.append(f"left out: {amount(summary['bad'], 'line')} without a text")
     if summary["best_count_at_stop"] is not None:
         lines.append(f"stopped: {_stop_reason(summary['best_count_at_stop'])}")
-    found = {name: n for name, n in summary["special_tokens"].items() if n}
-    if found:
-        counts = ", ".join(f"{shown(name)} {n:,}" for name, n in found.items())
+    special = {name: n for name, n in summary["special_tokens"].items() if n}
+    if special:
+        counts = ", ".join(f"{shown(name)} {n:,}" for name, n in special.items())
         lines.append(f"special tokens in the text: {counts}")
     return lines
 

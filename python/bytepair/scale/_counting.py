@@ -184,6 +184,14 @@ def merge_files(
 
     ``memory_limit`` and ``output`` are those of :func:`count`.
 
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("low lower low")
+    >>> path = folder / "counts.parquet"
+    >>> _ = count(folder / "a.txt", dialect="subword-nmt", output=path)
+    >>> merge_files([path, path]).table.to_pydict()["count"]
+    [4, 2]
+
     Raises
     ------
     TrainingError

@@ -36,7 +36,7 @@ class Engine(Protocol):
         """Do ``work`` on each task; yield each task with its result, once."""
 
 
-class Seldom:
+class Throttled:
     """Calls a watcher, but not too often."""
 
     def __init__(self, watch: Tell) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bytepair._labels import argument
 from bytepair.errors import TokenizerError
 
-from ._engine import N_TOLD, WATCH_SECONDS, Seldom
+from ._engine import N_TOLD, WATCH_SECONDS, Throttled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, MutableSequence, Sequence
@@ -58,7 +58,7 @@ def run(
         raise TokenizerError(message)
     if min(processes, len(tasks)) <= 1:
         for task in tasks:
-            yield task, work(task, *([] if watch is None else [Seldom(watch)]))
+            yield task, work(task, *([] if watch is None else [Throttled(watch)]))
             if watch is not None:
                 watch([0] * N_TOLD)
         return

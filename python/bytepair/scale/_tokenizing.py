@@ -158,8 +158,8 @@ def tokenize(
     r"""Tokenize a corpus to shards in a folder, and return the manifest.
 
     The same call continues an interrupted run, and does nothing after a finished one. The shards
-    do not depend on ``processes`` and ``threads``. Special tokens that a document spells out are
-    text, and such documents are counted; so are those that spell out other added tokens, which
+    do not depend on ``processes`` and ``threads``. The text of a special token in a document stays
+    text, and such documents are counted; so are those with the text of other added tokens, which
     are found unless ``added_tokens="text"``.
 
     Parameters
