@@ -57,7 +57,7 @@ class Segmenter:
         A file with a token and its count on each line. Parts that it lacks are split
         again. Without it, all parts are allowed.
     threshold
-        The least count of a token of the vocabulary.
+        The smallest count with which a token of the vocabulary is allowed.
     glossaries
         Regular expressions, of Python's ``re``, for text that is never split: a word that
         matches stays whole, and a match inside a word becomes a part.
@@ -185,7 +185,7 @@ class Segmenter:
                 waiting.extend(islice(submit, 1))
 
     def segment_words(self, words: Iterable[str]) -> list[str]:
-        """Return the parts of words, with the separator after each part except the last of a word.
+        """Return the parts of words, with the separator after each part but the last of a word.
 
         >>> import bytepair
         >>> words = ["low low low lower newest newest"]

@@ -23,7 +23,7 @@ from .units import Token, Units, join, special, written
 
 
 class UnknownTokenError(KeyError):
-    """The vocabulary lacks a token or an id."""
+    """The vocabulary does not have a token or an id."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def train_from_iterator(
 ) -> Tokenizer:
     """Train on texts; ``options`` replace single parts of the dialect.
 
-    Stops at ``vocab_size`` tokens, special ones among them, at the number of
+    Training stops at ``vocab_size`` tokens, including special ones, at the number of
     ``merges``, or when no pair is frequent enough.
 
     >>> texts = ["low low low low low lower lower newest newest newest"]

@@ -64,7 +64,7 @@ def train(
 ) -> tuple[list[Token], list[Merge]]:
     """Learn until there are ``n_tokens`` tokens or ``n_merges`` merges.
 
-    Stops before when no pair occurs ``min_count`` times. Returns the tokens in
+    Training stops earlier if no pair occurs ``min_count`` times. Returns the tokens in
     the order of their ids, and the merges. Every merge makes a new token: text
     between two borders that no merge has crossed is segmented as if it were alone,
     so the same units never come from two different pairs.

@@ -6,7 +6,7 @@ this folder, with its version in its name; :func:`expand` writes them
 into a pattern as plain ranges of characters.
 
 Not supported, and refused by name: ``\b``, ``\h`` and other escapes whose meaning
-changes between engines, ``(?m)``, and set operations inside ``[...]``. Patterns
+differs between engines, ``(?m)``, and set operations inside ``[...]``. Patterns
 are read as Rust's ``regex`` reads them: ``$`` is the end of the text alone. One
 difference remains: under ``(?i)``, ``i`` also matches U+0130.
 """

@@ -57,7 +57,7 @@ def join(left: Token, right: Token) -> Token:
 
 
 def special(name: str) -> Token:
-    """Make a special token.
+    """Return a special token.
 
     >>> special("<s>")
     Token(text=b'<s>', form='s')
@@ -136,10 +136,10 @@ def alphabet(words: Iterable[list[Token]], units: Units) -> list[Token]:
     fallback = [Token(bytes([byte]), "x") for byte in range(256)]
     letters = {token for word in words for token in word}
 
-    def place(token: Token) -> tuple[bool, bytes]:
+    def position(token: Token) -> tuple[bool, bytes]:
         return token.form == "e", written(token, units)
 
-    return fallback * units.byte_fallback + sorted(letters, key=place)
+    return fallback * units.byte_fallback + sorted(letters, key=position)
 
 
 def byte_alphabet(units: Units) -> list[Token]:

@@ -96,15 +96,15 @@ def count(
     Parameters
     ----------
     corpus, input_format, field, lines, separator, skip_bad
-        Files and what a document is, as for :func:`bytepair.scale.tokenize`. A text file is
+        Files, and the definition of a document, as for :func:`bytepair.scale.tokenize`. A text file is
         one document unless ``lines`` or ``separator`` is given, and is read in chunks.
     dialect, special_tokens, options
         How text is prepared, as for :func:`bytepair.train`. Special tokens end pieces and
         are not counted. If ties are decided by the first occurrence, counts have the
         order in which pieces occur.
     group
-        The field or column with the group of a document, such as its language. Counts are
-        then by group.
+        The field or column with the group of a document, such as its language, written as for
+        ``field``. Counts are then by group.
     min_piece_count
         Leave out pieces that occur less often, in all groups together; ``info`` says how many.
     processes, threads
