@@ -184,7 +184,7 @@ TRAIN_REFUSED = {
     "t.txt -o t.bytepair --merges 3 --special ''": "an empty text",
     "t.txt -o t.bytepair --merges 3 --document-separator ''": "an empty text",
     # The output is tried first: no text is needed to know this.
-    "none.txt -o t.modle --merges 3": "is not a known one",
+    "none.txt -o t.modle --merges 3": "unknown extension '.modle'",
     "none.txt -o t.foo --merges 3": "bytepair: t.foo: the extension",
     "none.txt -o - --merges 3": "standard output",
     "none.txt -o none/t.json --merges 3": "bytepair: none: No such file or directory\n",

@@ -1,1 +1,1 @@
-"""Files: their formats, writing them whole, temporary folders, locks, published models."""
+"""Files: reading and writing tokenizers, whole files, temporary folders, locks, published models."""

@@ -1,7 +1,7 @@
-"""What files beside a tokenizer say about its added tokens, and a tokenizer that has these.
+"""Read added tokens from the files beside a tokenizer, and add them to it.
 
-Published folders have ``tokenizer_config.json`` and ``added_tokens.json``. Left out: the settings
-that the reader of a format looks for itself.
+Folders of published models have ``tokenizer_config.json`` and ``added_tokens.json``. Left out: the
+settings that the reader of a format reads itself.
 """
 
 import json
@@ -17,16 +17,17 @@ from .files import read
 from .naming import named
 from .recognising import FOLDER_FILES, file_in, is_folder
 
-# Files that transformers adds the tokens to that its settings name; what others mean by settings
-# beside them their readers know.
+# To tokenizers from these files, transformers adds the tokens that the settings list. The readers of
+# other formats know the settings beside their files.
 ADDED_TO = ("tokenizer.json", "tokenizer.model")
 
 
 class AddedBeside(NamedTuple):
-    """An added token that a file beside a tokenizer names, with its id.
+    """An added token that a file beside a tokenizer lists, with its id.
 
-    ``flags`` are whether it is special, normalized, strips left and right, and is a word. Where
-    the file gives the id alone, they count only for a token that the tokenizer does not add itself.
+    ``flags`` say whether it is special, is normalized, strips spaces on its left and on its right,
+    and matches only whole words. If the file gives only the id, they apply only if the tokenizer
+    does not have the added token itself.
     """
 
     id: int
@@ -36,16 +37,16 @@ class AddedBeside(NamedTuple):
 
 
 def added_beside(path: Path) -> list[AddedBeside]:
-    """List the added tokens that files beside a tokenizer of a published folder name.
+    """Return the added tokens that the files beside a tokenizer of a published folder list.
 
-    These are ``added_tokens_decoder`` in ``tokenizer_config.json`` or, where that is
-    missing, ``added_tokens.json``. Beside a file of another name than published folders
-    have, such files belong to something else, unless the folder stands for that file.
+    They are read from ``added_tokens_decoder`` in ``tokenizer_config.json`` or, if that is
+    missing, from ``added_tokens.json``. A file whose name is not one of published folders
+    has such tokens only if it is the tokenizer of its folder.
 
     Raises
     ------
     FormatError
-        A file is not understood.
+        A file is damaged.
     """
     if not (is_folder(path) or _is_of_folder(path)):
         return []
@@ -69,10 +70,10 @@ def _is_of_folder(path: Path) -> bool:
 def with_added_beside(
     tokenizer: _core.CoreTokenizer, path: Path, added: list[AddedBeside]
 ) -> _core.CoreTokenizer:
-    """Return a tokenizer with the added tokens that files beside it name, as transformers does.
+    """Return a tokenizer with the added tokens that files beside it list, as transformers does.
 
-    New ones get the ids that stand there. One that is a token already has its id, and is found as
-    the files say; an added token that they do not describe stays as it is.
+    New tokens get the ids in the files. An existing token keeps its id, and is matched as the files
+    say; an added token that they do not describe stays as it is.
 
     Raises
     ------
@@ -93,7 +94,7 @@ def with_added_beside(
 
 
 def _file_of_added(path: Path) -> Path:
-    """Name the file beside a tokenizer that lists its added tokens."""
+    """Return the path of the file beside a tokenizer that lists its added tokens."""
     folder = path if is_folder(path) else path.parent
     config = folder / "tokenizer_config.json"
     is_there = _object(config).get("added_tokens_decoder") is not None
@@ -101,12 +102,12 @@ def _file_of_added(path: Path) -> Path:
 
 
 def _added_by_id(path: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
-    found = []
+    added = []
     for id_, token in _described(path, config["added_tokens_decoder"]).items():
         special, normalized, lstrip, rstrip, word = token.flags()
         flags = special, normalized, lstrip, rstrip, word
-        found.append(AddedBeside(id_, token.content, flags, is_described=True))
-    return sorted(found)
+        added.append(AddedBeside(id_, token.content, flags, is_described=True))
+    return sorted(added)
 
 
 def _described(path: Path, listed: Any) -> dict[int, AddedToken]:  # noqa: ANN401 -- of a file
@@ -124,7 +125,7 @@ def _added_by_name(folder: Path, config: Mapping[str, Any]) -> list[AddedBeside]
     _check_lists(map_path, tokens)
     _check_lists(folder / "tokenizer_config.json", config)
     special = _special_names({**tokens, **config})
-    found = []
+    added = []
     for content, number in _object(path).items():
         is_number = isinstance(number, int) and not isinstance(number, bool)
         if not is_number or not 0 <= number < 1 << 32:
@@ -132,24 +133,24 @@ def _added_by_name(folder: Path, config: Mapping[str, Any]) -> list[AddedBeside]
             raise FormatError(message)
         is_special = content in special
         flags = (is_special, not is_special, False, False, False)
-        found.append(AddedBeside(number, content, flags, is_described=False))
-    return sorted(found)
+        added.append(AddedBeside(number, content, flags, is_described=False))
+    return sorted(added)
 
 
 LISTS_OF_TOKENS = ("additional_special_tokens", "extra_special_tokens")
 
 
 def _check_lists(path: Path, settings: Mapping[str, Any]) -> None:
-    """Refuse settings that should list tokens and do not."""
+    """Refuse settings that should be lists of tokens but are not."""
     for name in LISTS_OF_TOKENS:
-        found = settings.get(name)
-        if found is not None and not isinstance(found, (list, dict)):
-            message = f"{path}: {name} must be a list of tokens, not {found!r:.80}"
+        value = settings.get(name)
+        if value is not None and not isinstance(value, (list, dict)):
+            message = f"{path}: {name} must be a list of tokens, not {value!r:.80}"
             raise FormatError(message)
 
 
 def _special_names(settings: Mapping[str, Any]) -> set[str]:
-    """List the tokens that settings give a role."""
+    """Return the tokens to which settings give a role."""
     tokens = [v for name, v in settings.items() if name.endswith("_token")]
     for name in LISTS_OF_TOKENS:
         more = settings.get(name) or []
@@ -159,7 +160,7 @@ def _special_names(settings: Mapping[str, Any]) -> set[str]:
 
 
 def renamed_specials(path: Path) -> dict[int, str]:
-    """Read the special tokens that a ``tokenizer_config.json`` beside the file names."""
+    """Return the special tokens in the ``tokenizer_config.json`` beside a file, by id."""
     config_path = path.with_name("tokenizer_config.json")
     if not config_path.exists():
         return {}
@@ -169,30 +170,30 @@ def renamed_specials(path: Path) -> dict[int, str]:
 
 
 def _object(path: Path) -> dict[str, Any]:
-    """Read a JSON object, an empty one where there is no file."""
+    """Read a JSON object; return an empty one if there is no file."""
     return read_object(path) if path.exists() else {}
 
 
 def read_object(path: Path) -> dict[str, Any]:
     """Read a JSON object."""
     try:
-        found = _json(path)
+        value = _json(path)
     except (ValueError, RecursionError) as error:
         if isinstance(error, TokenizerError):
             raise
         message = f"{path}: not JSON: {error}"
         raise FormatError(message) from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         message = f"{path}: expected a JSON object"
         raise FormatError(message)
-    return found
+    return value
 
 
 def _json(path: Path) -> Any:  # noqa: ANN401 -- any value of JSON
-    """Read a value of JSON, whose texts are UTF-8; Python reads halves of characters, too."""
-    found = json.loads(read(path))
+    """Read a JSON value, and refuse lone surrogates, which Python's reader accepts."""
+    value = json.loads(read(path))
     try:
-        json.dumps(found, ensure_ascii=False).encode()
+        json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         half = ord(error.object[error.start])
         message = (
@@ -200,4 +201,4 @@ def _json(path: Path) -> Any:  # noqa: ANN401 -- any value of JSON
             "cannot hold"
         )
         raise FormatError(message) from error
-    return found
+    return value

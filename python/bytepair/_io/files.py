@@ -1,9 +1,9 @@
-"""Paths: what a user names, and files that appear whole or not at all.
+"""Expand the paths that users name, and read and write files whole.
 
-A file is written beside its target, flushed to the disk and renamed. What lies there meanwhile
-is called ``.bytepair-`` and a hash of the target's name: short, so that every name can be written,
-and the same each time, so that the next writer removes what a killed one left. Several files that
-belong together are all written before the first is renamed. A file is read whole.
+A file is written under a temporary name beside its target, flushed to disk and renamed. The
+temporary name is ``.bytepair-`` and a hash of the target's name. It is short, so that no target has
+too long a name, and always the same, so that the next writer removes what a killed one left. Files
+that belong together are all written before the first is renamed.
 """
 
 import contextlib
@@ -29,11 +29,11 @@ PREFIX = ".bytepair-"
 """How the names of drafts begin."""
 DRAFT = re.compile(re.escape(PREFIX) + r"[0-9a-f]{16}-[0-9]+")
 MOST_WRITERS = 100
-"""How many may write one target at the same time."""
+"""The number of writers that one target may have at the same time."""
 N_LOOKED_AT = 8
-"""Under how many of their names a writer looks for what was abandoned."""
+"""The number of temporary names under which a writer looks for abandoned files."""
 MAX_READ_LEN = 2 << 30
-"""How long a file may be that is read as a whole, in bytes."""
+"""The maximum size of a file that is read whole, in bytes."""
 
 
 def is_address(path: str) -> bool:
@@ -46,16 +46,16 @@ def is_address(path: str) -> bool:
 
 
 def expand(files: StrPath | Iterable[StrPath]) -> list[str]:
-    """List the files that paths and globs stand for, in the order given.
+    """List the files that paths and globs stand for, in the order of the paths.
 
-    A glob stands for its matches in sorted order; ``-`` is standard input.
+    The matches of a glob are sorted; ``-`` is standard input.
     """
     if isinstance(files, (str, os.PathLike)):
         files = [files]
     else:
         refuse_set("files", files, "the result")
     try:
-        return [found for path in files for found in _expand_one(os.fspath(path))]
+        return [file for path in files for file in _expand_one(os.fspath(path))]
     except FileError:
         raise
     except OSError as error:  # a name that is too long
@@ -87,8 +87,8 @@ def _expand_one(path: str) -> Iterator[str]:
 def read(path: StrPath) -> bytes:
     """Read a file, or raise a ``FileError`` that names it.
 
-    A file may be nothing but a hole on the disk that reads as zeros, so there is a limit that
-    no file of a tokenizer comes near to.
+    A sparse file may be much larger than its space on disk, so the size is limited, far above
+    that of any tokenizer.
     """
     refuse_no_name(path)
     try:
@@ -107,7 +107,7 @@ def read(path: StrPath) -> bytes:
 
 
 def write(path: StrPath, data: bytes) -> None:
-    """Write a file under a temporary name and rename it: it appears whole or not at all."""
+    """Write a file under a temporary name and rename it, so that it appears whole or not at all."""
     with writing(path) as file:
         file.write(data)
 
@@ -115,7 +115,7 @@ def write(path: StrPath, data: bytes) -> None:
 def write_together(files: Mapping[Path, bytes], *, makes_folders: bool = False) -> None:
     """Write several files as :func:`writing_together` does.
 
-    Folders that were made for them are removed on an error.
+    On an error, the folders that were made for them are removed.
     """
     with contextlib.ExitStack() as stack:
         for path in files if makes_folders else ():
@@ -127,11 +127,11 @@ def write_together(files: Mapping[Path, bytes], *, makes_folders: bool = False) 
 
 @contextlib.contextmanager
 def writing_together(*paths: Path) -> Iterator[list[BinaryIO]]:
-    """Open several files that appear, in their order, when the block ends without an exception.
+    """Open several files that appear, in this order, when the block ends without an exception.
 
-    All are on the disk before the first is renamed, one directly after the other. No system renames several at
-    once, so a kill or a refused name in between leaves the first ones new.
-    A link is followed. A pipe or a device is written to at once.
+    All are on disk before the first is renamed, and the renames follow one another directly. No
+    system renames several files at once: if the process is killed or a rename fails in between,
+    only the first files are new. Links are followed. A pipe or a device is written to directly.
     """
     _check_names(paths)
     with contextlib.ExitStack() as stack:
@@ -141,7 +141,7 @@ def writing_together(*paths: Path) -> Iterator[list[BinaryIO]]:
             stack.callback(drafts[-1].discard)
         try:
             yield [draft.file for draft in drafts]
-        except FileError:  # of something else, in the block
+        except FileError:  # of another file, in the block
             raise
         except OSError as error:
             raise _cannot(" and ".join(map(str, paths)), error) from error
@@ -161,9 +161,9 @@ def writing(path: StrPath) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def writing_elsewhere(path: StrPath) -> Iterator[Path]:
-    """Return the path of a file that appears under its name as :func:`writing` says.
+    """Return the temporary path of a file that is written as by :func:`writing`.
 
-    For those who open a file by its name.
+    For code that opens a file by its path.
     """
     with writing(path) as file:
         yield Path(os.fsdecode(file.name))
@@ -175,7 +175,7 @@ class Draft:
     Attributes
     ----------
     file
-        The open file, locked as long as it is open. It is never open to more than its target is.
+        The open file, locked while it is open. No user can read it who cannot read its target.
     """
 
     def __init__(self, path: Path) -> None:
@@ -184,7 +184,7 @@ class Draft:
         Raises
         ------
         FileError
-            The path is a folder, or no file can be made beside it.
+            The path is a folder, or no file can be created beside it.
         """
         self.path, self.target = path, Path(os.path.realpath(path))
         self.temporary: Path | None = None
@@ -242,7 +242,7 @@ class Draft:
 
 
 def _check_names(paths: Iterable[Path]) -> None:
-    """Refuse a path that names no file, and two paths of one file."""
+    """Refuse a path that names no file, and two paths of the same file."""
     seen: dict[str, Path] = {}
     for path in paths:
         refuse_no_name(path)
@@ -256,7 +256,7 @@ def _check_names(paths: Iterable[Path]) -> None:
 
 @contextlib.contextmanager
 def _folder_for(path: Path) -> Iterator[None]:
-    """Make the folder of a file; if the block fails, those that were made are gone again."""
+    """Make the folder of a file; if the block fails, remove the folders that were made."""
     missing = [folder for folder in path.parents if not folder.exists()]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -265,7 +265,7 @@ def _folder_for(path: Path) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with contextlib.suppress(OSError):  # somebody else may use it by now
+        with contextlib.suppress(OSError):  # another process may use it by now
             for folder in missing:
                 folder.rmdir()
         raise
@@ -273,7 +273,7 @@ def _folder_for(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def folder_beside(target: Path) -> Iterator[Path]:
-    """Make a folder beside a target for as long as the block lasts."""
+    """Make a folder beside a target, and remove it when the block ends."""
     try:
         path, handle = make_locked(_names_beside(target), make_folder)
     except OSError as error:
@@ -290,7 +290,7 @@ def _cannot(target: Path | str, error: OSError) -> FileError:
 
 
 def _names_beside(target: Path) -> Iterator[Path]:
-    """Return paths beside a target, after removing what was abandoned at the first of them."""
+    """Return temporary paths beside a target, after removing abandoned files at the first ones."""
     hashed = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
     paths = [target.parent / f"{PREFIX}{hashed}-{n}" for n in range(MOST_WRITERS)]
     for path in paths[:N_LOOKED_AT]:
@@ -309,7 +309,7 @@ def is_draft(name: str) -> bool:
 
 
 def check_writable(folder: Path) -> None:
-    """Refuse a folder that is absent or cannot be written to."""
+    """Refuse a folder that is missing or cannot be written to."""
     try:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
@@ -318,7 +318,7 @@ def check_writable(folder: Path) -> None:
 
 
 def refuse_no_name(path: StrPath) -> None:
-    """Refuse what names no file: nothing, or a name that no system knows."""
+    """Refuse an empty path, and one with a NUL character."""
     if not os.fspath(path):
         message = "the path is empty"
         raise FileError(message)

@@ -1,9 +1,9 @@
-"""Tokenizers of published models, fetched from the Hugging Face Hub.
+"""Fetch the tokenizers of published models from the Hugging Face Hub.
 
-``huggingface_hub`` fetches, and keeps the cache and the credentials. The cache is read without
-that library: ``models--org--name`` with ``refs``, which name a commit for each branch, and
-``snapshots``, a folder for each commit. Fetched are only the files that say something about a
-tokenizer, never the weights.
+``huggingface_hub`` downloads the files, and manages the cache and the credentials. The cache can be
+read without that library: ``models--org--name`` has ``refs``, which name a commit for each branch,
+and ``snapshots``, with a folder for each commit. Only files about the tokenizer are fetched, never
+the weights.
 """
 
 import os
@@ -25,18 +25,18 @@ def download(
     cache_dir: StrPath | None = None,
     force_download: bool = False,
 ) -> Path:
-    """Fetch the files of a tokenizer; give the folder where they lie.
+    """Fetch the files of a tokenizer, and return the folder of the model.
 
-    Files that are in the cache are not fetched again. Fetched are those of ``subfolder``;
-    the path is that of the whole model all the same.
+    Files in the cache are not fetched again. If there is a ``subfolder``, only its files are
+    fetched; the returned folder is still that of the whole model.
     """
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
         cache = cache_folder(cache_dir)
-        found = snapshot(cache, name, revision or "main")
-        if found is not None and not force_download:
-            return found
+        cached = snapshot(cache, name, revision or "main")
+        if cached is not None and not force_download:
+            return cached
         message = (
             f"{name}: not in the cache {cache}; fetching from the Hub needs "
             "huggingface_hub: pip install bytepair[hub]"
@@ -53,14 +53,14 @@ def download(
             cache_dir=None if cache_dir is None else Path(cache_dir),
             force_download=force_download,
         )
-    except Exception as error:  # the library raises classes of many kinds
+    except Exception as error:  # the library raises many kinds of exceptions
         message = f"{name}: {error}"
         raise TokenizerError(message) from error
     return Path(folder)
 
 
 def cache_folder(cache_dir: StrPath | None = None) -> Path:
-    """Name the folder in which ``huggingface_hub`` keeps what it fetched."""
+    """Return the folder in which ``huggingface_hub`` caches files."""
     if cache_dir is not None:
         return Path(cache_dir).expanduser()
     for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
@@ -69,12 +69,12 @@ def cache_folder(cache_dir: StrPath | None = None) -> Path:
     home = os.environ.get("HF_HOME")
     if home:
         return Path(home).expanduser() / "hub"
-    above = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(above).expanduser() / "huggingface" / "hub"
+    parent = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(parent).expanduser() / "huggingface" / "hub"
 
 
 def snapshot(cache: Path, name: str, revision: str) -> Path | None:
-    """Find what was fetched of a model at a revision: a branch, a tag or a commit."""
+    """Return the cached folder of a model at a branch, tag or commit; ``None`` if there is none."""
     if any(part in ("", ".", "..") for part in revision.split("/")):
         message = (
             f"revision={revision!r} is not the name of a branch, a tag or a commit"

@@ -1,8 +1,8 @@
-"""JSON that was written here, read strictly: what is wrong is told with the file and the place.
+"""Write JSON, and read strictly what bytepair wrote: an error names the file and the place in it.
 
-Equal keys, NaN and numbers that no 64 bits hold are errors. A name that is not UTF-8 comes back
-as Python has it: its bytes are escaped as lone surrogates. Left out: files of other programs,
-whose own rules count.
+Equal keys, NaN and numbers of more than 64 bits are errors. A file name that is not UTF-8 is read
+as Python represents it, its bytes as lone surrogates. Left out: files of other programs, which have
+rules of their own.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeAlias
 from bytepair.errors import FormatError
 
 Shape: TypeAlias = "Callable[[Place], object] | Shapes | list[Shape]"
-"""What a value must be: what a function checks, an object with keys, or a list of one kind."""
+"""What a value must be: a check, an object with these keys, or a list whose items are alike."""
 Shapes: TypeAlias = Mapping[str, Shape]
 MOST = (1 << 63) - 1
 """The largest number that is written."""
@@ -21,7 +21,7 @@ MOST = (1 << 63) - 1
 def written(
     content: object, *, indent: int | None = None, is_sorted: bool = False
 ) -> bytes:
-    r"""Write a document; bytes of names that are not UTF-8 become escapes.
+    r"""Return a document as JSON; bytes of names that are not UTF-8 become escapes.
 
     >>> written({"path": "caf\udce9"})
     b'{"path": "caf\\udce9"}'
@@ -31,7 +31,7 @@ def written(
 
 
 def parse(data: bytes, name: str) -> "Place":
-    """Read a document; ``name`` is what errors begin with.
+    """Read a document; error messages begin with ``name``.
 
     >>> parse(b'{"a": [1]}', "own.json")["a"].items()[0].number()
     1
@@ -39,28 +39,28 @@ def parse(data: bytes, name: str) -> "Place":
     Raises
     ------
     FormatError
-        It is not JSON, or not such as is written here.
+        It is not JSON, or not as bytepair writes it.
     """
     try:
         text = data.decode(errors="surrogateescape")
-        found = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
     except RecursionError as error:
         message = f"{name}: not JSON that bytepair wrote: nested too deeply"
         raise FormatError(message) from error
     except ValueError as error:
         message = f"{name}: not JSON that bytepair wrote: {error}"
         raise FormatError(message) from error
-    return Place(found, name)
+    return Place(value, name)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         names = [name for name, _value in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         message = f"the key {twice!r:.80} occurs twice"
         raise ValueError(message)
-    return found
+    return values
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -81,7 +81,7 @@ class Place:
         raise FormatError(message)
 
     def check(self, shape: Shape) -> None:
-        """Refuse a value of another shape; other keys of an object are not looked at."""
+        """Refuse a value of another shape; other keys of an object are ignored."""
         if isinstance(shape, Mapping):
             self.object()
             for key, inner in shape.items():
@@ -101,11 +101,11 @@ class Place:
         return self
 
     def __getitem__(self, key: str) -> "Place":
-        """Return the value of a key, which must be there."""
-        found = self.object()
-        if key not in found:
+        """Return the value of a key; refuse an object without it."""
+        values = self.object()
+        if key not in values:
             self.refuse(f"{key!r} is missing")
-        return Place(found[key], self.name, f"{self.path}.{key}")
+        return Place(values[key], self.name, f"{self.path}.{key}")
 
     def __contains__(self, key: str) -> bool:
         return key in self.object()
@@ -120,10 +120,10 @@ class Place:
 
     def items(self) -> "list[Place]":
         """Return the values of a list."""
-        found = self._of(list, "a list")
+        values = self._of(list, "a list")
         return [
             Place(value, self.name, f"{self.path}[{number}]")
-            for number, value in enumerate(found)
+            for number, value in enumerate(values)
         ]
 
     def text(self) -> str:
@@ -131,7 +131,7 @@ class Place:
         return self._of(str, "a text")  # type: ignore[no-any-return]
 
     def text_or_none(self) -> str | None:
-        """Return a text, or nothing."""
+        """Return a text, or ``None``."""
         return None if self.value is None else self.text()
 
     def flag(self) -> bool:
@@ -140,38 +140,38 @@ class Place:
 
     def number(self, least: int = 0) -> int:
         """Return a whole number of 64 bits."""
-        found = self.value
-        if not isinstance(found, int) or isinstance(found, bool):
-            self.refuse(f"expected a whole number, not {_shown(found)}")
-        if not least <= found <= MOST:
+        value = self.value
+        if not isinstance(value, int) or isinstance(value, bool):
+            self.refuse(f"expected a whole number, not {_shown(value)}")
+        if not least <= value <= MOST:
             self.refuse(
-                f"expected a number from {least} to {MOST:,}, not {_shown(found)}"
+                f"expected a number from {least} to {MOST:,}, not {_shown(value)}"
             )
-        return found
+        return value
 
     def positive(self) -> int:
         """Return a whole number above 0."""
         return self.number(1)
 
     def number_or_none(self) -> int | None:
-        """Return a whole number, or nothing."""
+        """Return a whole number, or ``None``."""
         return None if self.value is None else self.number()
 
     def sha256(self) -> str:
-        """Return a sum as it is written, in lower case."""
-        found = self.text()
-        if len(found) != 64 or set(found) - set("0123456789abcdef"):
-            self.refuse(f"expected a sha256, not {_shown(found)}")
-        return found
+        """Return a SHA-256 in lower-case hexadecimal digits."""
+        digest = self.text()
+        if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+            self.refuse(f"expected a sha256, not {_shown(digest)}")
+        return digest
 
     @staticmethod
     def exactly(shape: Shapes) -> "Callable[[Place], Place]":
-        """Return a check for an object without other keys."""
+        """Return a check for an object that has only these keys."""
         return lambda place: place.check_only(shape)
 
     @staticmethod
     def one_of(*known: str | int | None) -> "Callable[[Place], None]":
-        """Return a check for one of some values."""
+        """Return a check for a value that is one of ``known``."""
 
         def check(place: Place) -> None:
             is_known = isinstance(place.value, (str, int, type(None)))
@@ -191,7 +191,7 @@ class Place:
 
 
 def _shown(value: object) -> str:
-    """Write a value for a message; nested ones may be deeper than Python writes them."""
+    """Return a value for a message; ``repr`` fails on deeply nested ones."""
     if isinstance(value, dict):
         return "an object"
     return "a list" if isinstance(value, list) else f"{value!r:.80}"

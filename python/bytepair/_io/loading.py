@@ -1,7 +1,7 @@
-"""A path, and what its file leaves out, to a tokenizer.
+"""Load a tokenizer from a path, with options for what its file leaves out.
 
-The name of a file decides only between published encodings that share one. The core reads the
-formats, from bytes or, where a file is not read as a whole, from its path.
+The stem of the name only decides between published encodings with the same ranks. The core reads
+the formats: from bytes, or from the path if the file is not read whole.
 """
 
 import re
@@ -30,7 +30,7 @@ from .recognising import (
     sniff,
 )
 
-# Formats of one file, told by what they hold.
+# Formats of one file, recognised by its content.
 READERS = (
     "bytepair",
     "compiled",
@@ -42,14 +42,14 @@ READERS = (
     "fastbpe",
 )
 
-# What only tokenizers are called, and what begins as some texts do.
+# Extensions that only tokenizers have; below, formats that begin like some texts.
 TOKENIZER_ENDINGS = (".bytepair", ".bytepair-compiled", ".tiktoken", ".model", ".gguf")
 
 UNSURE_FORMATS = ("sentencepiece", "clip", "subword-nmt", "fastbpe")
 
 THREE_RANKS = rb"(?:[A-Za-z0-9+/]+=* [0-9]+\r?\n){3}"
 
-# A key that only a tokenizer.json has, and has at its beginning: the rest, of many
+# Keys that only a tokenizer.json has. They are at its beginning, so the rest, often many
 # megabytes, need not be searched.
 _HUGGINGFACE_KEY = re.compile(rb'"(truncation|padding|added_tokens)"\s*:')
 
@@ -57,7 +57,7 @@ _MODEL = re.compile(rb'"model"\s*:\s*\{')
 
 
 class Options(NamedTuple):
-    """What some files leave out, and a caller can say."""
+    """Settings that some files leave out, and that a caller can pass."""
 
     dialect: str | None = None
     pattern: str | list[str] | None = None
@@ -65,7 +65,7 @@ class Options(NamedTuple):
     encoding: str | None = None
 
     def given(self) -> list[str]:
-        """Name those that are given."""
+        """Return the names of the options that are set."""
         return [name for name, value in self._asdict().items() if value is not None]
 
 
@@ -78,7 +78,7 @@ def given(
     special_tokens: Mapping[str, int] | None,
     encoding: str | None,
 ) -> Options:
-    """Take the options of a caller."""
+    """Return the options of a caller, checked."""
     if not isinstance(special_tokens, (Mapping, type(None))):
         message = (
             "special_tokens must be a mapping from each token to its id, not "
@@ -88,17 +88,17 @@ def given(
     return Options(dialect, pattern, special_tokens, encoding)
 
 
-# Which options act for which format; for all others none does.
+# The options that have an effect on each format; on other formats, none has.
 ACTING_OPTIONS = {
     "tiktoken": ("dialect", "pattern", "special_tokens", "encoding"),
     "gguf": ("pattern",),
     "gpt2": ("pattern",),
 }
 
-# How formats are called that have another name here.
+# The names of formats in messages, if they differ.
 FORMAT_NAMES = {"gpt2": "vocab.json with merges.txt", "gpt1": "GPT-1's files"}
 
-# What to do in place of an option that does not act.
+# What to do instead of passing an option that has no effect.
 INSTEAD_OF = {
     "dialect": "{}",
     "pattern": "{}",
@@ -108,7 +108,7 @@ INSTEAD_OF = {
 
 
 def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
-    """Load whatever lies at ``path``."""
+    """Load the tokenizer at ``path``, a file or a folder."""
     if is_folder(path):
         return load_folder(path, options)
     pair = pair_of(path)
@@ -132,11 +132,10 @@ def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
 
 
 def needed_options(path: Path, options: Options) -> Options:
-    """Keep the options without which the file at ``path`` does not say how it splits.
+    """Return the options that are needed because the file does not say how it splits texts.
 
-    These are the dialect and the pattern for ranks that are neither published nor have a
-    sidecar, and the pattern for a GGUF file and for a ``vocab.json`` with ``merges.txt``;
-    none if loading will fail.
+    These are all options for ranks that are not published and have no sidecar, and the pattern
+    for a GGUF file and for a ``vocab.json`` with ``merges.txt``; none if loading will fail.
     """
     try:
         file = file_in(path) if is_folder(path) else path
@@ -152,10 +151,10 @@ def needed_options(path: Path, options: Options) -> Options:
 
 
 def is_tokenizer(path: Path) -> bool:
-    """Whether what lies at ``path`` is a tokenizer and no other text or file.
+    """Whether the file or folder at ``path`` is a tokenizer.
 
-    One that is damaged counts, where its name or its first bytes say that it is one. Of
-    formats that are lines of text, those that can be loaded count.
+    A damaged file counts if its name or its first bytes are those of a tokenizer. In formats that
+    look like text, only a file that can be loaded counts.
     """
     try:
         if is_folder(path):
@@ -168,24 +167,24 @@ def is_tokenizer(path: Path) -> bool:
         format_name = format_of_file(path)
         if format_name == "tiktoken":
             return bool(re.match(THREE_RANKS, beginning(path, n_bytes=1 << 16)))
-        if format_name == "huggingface":  # any other object counts as one, too
+        if format_name == "huggingface":  # sniff takes any other object for one, too
             head = beginning(path, n_bytes=1 << 16)
             return bool(_HUGGINGFACE_KEY.search(head) or _MODEL.search(head))
         if format_name in UNSURE_FORMATS:
-            return bool(load(path).merges)  # a line that begins codes is no proof
+            return bool(load(path).merges)  # a first line like that of codes is no proof
     except (TokenizerError, OSError, ValueError):
         return False
     return True
 
 
 def _refuse_idle(format_name: str, options: Options) -> None:
-    """Refuse options that would change nothing."""
+    """Refuse options that have no effect."""
     acting = ACTING_OPTIONS.get(format_name, ())
     idle = [name for name in options.given() if name not in acting]
     if idle:
         is_split = "pattern" in acting
         instead = (
-            f"{argument('pattern', '')} acts"
+            f"use {argument('pattern', '')} instead"
             if is_split
             else "the file says how it splits texts"
         )
@@ -198,9 +197,9 @@ def _refuse_idle(format_name: str, options: Options) -> None:
 
 
 def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
-    """Load the file of a folder that says most about its tokenizer.
+    """Load the file of a folder that says most about its tokenizer, with the tokens beside it.
 
-    The order is that of ``FOLDER_FILES``; then a single file of another name will do.
+    The order is that of ``FOLDER_FILES``, then that of ``FOLDER_PATTERNS``.
     """
     path = file_in(folder)
     tokenizer = load(path, options)
@@ -213,7 +212,7 @@ def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokeni
 def from_bytes(
     data: bytes, format_name: str | None, options: Options = NO_OPTIONS
 ) -> _core.CoreTokenizer:
-    """Load from the content of a file, of the format that is named or that it shows."""
+    """Load a tokenizer from the content of a file; recognise the format if it is not named."""
     if format_name is None:
         format_name = sniff(data)
         if format_name == "gguf":
@@ -232,7 +231,7 @@ def from_bytes(
 
 
 def _split_by(pattern: str | list[str] | None) -> _core.Dialect | None:
-    """Return a dialect that splits so, if a pattern is given."""
+    """Return a dialect with this pattern, or ``None`` without one."""
     return None if pattern is None else _core.Dialect("gpt2", pattern=pattern)
 
 
@@ -256,15 +255,15 @@ def _load_pair(
     if vocab_path.name == GPT1_VOCAB:
         return named(folder, lambda: _core.read_gpt1(vocab, merges))
     beside = [folder / name for name in _core.pair_settings()]
-    found = {path.name: read(path) for path in beside if path.exists()}
+    settings = {path.name: read(path) for path in beside if path.exists()}
     dialect = _split_by(pattern)
-    return named(folder, lambda: _core.read_pair(vocab, merges, found, dialect))
+    return named(folder, lambda: _core.read_pair(vocab, merges, settings, dialect))
 
 
 def _load_tiktoken(
     ranks: bytes, options: Options, path: Path | None = None
 ) -> _core.CoreTokenizer:
-    """Load ranks, of a file or by themselves."""
+    """Load ranks, from a file or from bytes without a path."""
     named(path, lambda: _check_together(options))
     stem = "" if path is None else path.stem
     if options.dialect is not None or options.pattern is not None:
@@ -286,19 +285,19 @@ def _load_tiktoken(
 
 
 def _encoding_of(ranks: bytes, renamed: dict[int, str], path: Path | None) -> str:
-    """Name the published encoding of ranks.
+    """Return the name of the published encoding with these ranks.
 
     Raises
     ------
     FormatError
-        They are of none, or several share them.
+        No published encoding has these ranks, or several have them.
     """
     stem = "" if path is None else path.stem
-    found = _core.recognise_encodings(ranks, stem, renamed)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(found)
+    encodings = _core.recognise_encodings(ranks, stem, renamed)
+    if len(encodings) == 1:
+        return encodings[0]
+    if encodings:
+        names = ", ".join(encodings)
         message = (
             f"several published encodings share these ranks, and differ in special "
             f"tokens: {names}; pass {argument('encoding', '')} with one of these names"
@@ -316,7 +315,7 @@ def _encoding_of(ranks: bytes, renamed: dict[int, str], path: Path | None) -> st
 
 
 def _check_together(options: Options) -> None:
-    """Refuse options that would not act beside others, or by themselves."""
+    """Refuse options that exclude one another, or that need others."""
     if options.encoding is not None and len(options.given()) > 1:
         others = " and ".join(
             argument(n, "") for n in options.given() if n != "encoding"

@@ -60,7 +60,7 @@ def make_locked(
             if path.parent.is_dir():  # it exists, or was taken for abandoned
                 continue
             raise
-        if handle is None or _is_kept(handle, path):
+        if handle is None or _lock_new(handle, path):
             return path, handle
         os.close(handle)
     raise OSError(errno.EAGAIN, "too many other processes are writing it")
@@ -92,10 +92,10 @@ def remove_abandoned(path: Path) -> None:
             path.unlink()
 
 
-def _is_kept(handle: int, path: Path) -> bool:
-    """Lock what was just made, unless another process took it for abandoned."""
+def _lock_new(handle: int, path: Path) -> bool:
+    """Lock a new file or folder; return ``False`` if another process took it for abandoned."""
     try:
-        is_ours = lock(handle)
+        is_locked = lock(handle)
     except OSError:  # a file system without locks, on which nothing is removed
         return True
-    return is_ours and is_still(handle, path)
+    return is_locked and is_still(handle, path)

@@ -1,4 +1,4 @@
-"""Puts the path of a file before the message of an error. Readers of bytes do not know the path."""
+"""Put the path of a file before the message of an error: readers of bytes do not know the path."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ _Loaded = TypeVar("_Loaded")
 
 
 def named(path: Path | None, load_it: Callable[[], _Loaded]) -> _Loaded:
-    """Load, and put the name of the file, if there is one, before the message of an error."""
+    """Call ``load_it``, and put the path, if there is one, before the message of an error."""
     try:
         return load_it()
     except TokenizerError as error:

@@ -1,8 +1,8 @@
-"""Refuses to write over what is read, before anything is opened for writing.
+"""Refuse outputs that would overwrite inputs, before anything is opened for writing.
 
-Files are compared by their identity, so that links, other spellings and ``/dev/fd`` count. An
-output in a folder of texts is refused as well: the next run would read it as one of them. Costs a
-look at each path, and a walk through a folder if an output exists already.
+Files are compared by their identity, whatever the spelling of the path, so links and ``/dev/fd``
+are recognised. An output in a folder of texts is refused as well: the next run would read it as a
+text. Costs a ``stat`` of each path, and a walk through each folder if an output exists already.
 """
 
 import glob
@@ -28,10 +28,10 @@ from .recognising import (
 
 Identity = tuple[int, int]
 Named = str | int
-"""A path, or the number of an open stream."""
+"""A path, or the descriptor of an open stream."""
 
 SETTINGS = [name for name in HUB_FILES if name not in FOLDER_FILES and "*" not in name]
-"""What may be read beside the tokenizer of a folder."""
+"""Files that may be read beside the tokenizer of a folder."""
 
 
 def refuse_overwriting(
@@ -39,25 +39,25 @@ def refuse_overwriting(
 ) -> None:
     """Refuse outputs that are also inputs, or that lie in a folder of texts that is read.
 
-    Inputs are files, folders, globs and ``-``, standard input; addresses are left alone.
-    Outputs are files, folders that get files, and ``-``, standard output.
+    Inputs are files, folders, globs and ``-`` for standard input; addresses are ignored.
+    Outputs are files, folders to write into, and ``-`` for standard output.
 
     Raises
     ------
     FileError
-        The message names both.
+        An output is refused; the message names it and the input.
     """
     named = [os.fspath(path) for path in outputs if path is not None]
     targets = {_id(file): path for path in named for file in _written(path)}
     targets.pop(None, None)
     for path in inputs:
-        given = os.fspath(path)
-        if "\0" in given or "://" in given:
+        source = os.fspath(path)
+        if "\0" in source or "://" in source:
             continue
-        folder = _folder_of_texts(given)
+        folder = _folder_of_texts(source)
         if folder is not None:
             _refuse_inside(folder, named)
-        for file in _read(given, folder) if targets else ():
+        for file in _read(source, folder) if targets else ():
             target = targets.get(_id(file))
             if target is not None:
                 _refuse("standard input" if isinstance(file, int) else file, target)
@@ -81,64 +81,64 @@ def _refuse_inside(folder: Path, outputs: list[str]) -> None:
         if not any(part.startswith(".") for part in inside):
             message = (
                 f"{output}: this is in the folder {folder}, which is read as a corpus, and the "
-                "next run would read it too; name a place outside the folder"
+                "next run would read it too; name a path outside the folder"
             )
             raise FileError(message)
 
 
 def _id(path: Named) -> Identity | None:
-    """Return what identifies a file; ``None`` for what is no regular file."""
+    """Return the identity of a regular file; ``None`` for any other path."""
     try:
-        found = os.stat(path)  # noqa: PTH116 -- or the number of a stream
+        status = os.stat(path)  # noqa: PTH116 -- or the descriptor of a stream
     except (OSError, ValueError):
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def _written(path: str) -> Iterator[Named]:
-    """List what an output may write: itself, and what belongs to a tokenizer of that name."""
+    """List the files that an output may write: itself, and others of a tokenizer with that name."""
     if path == "-":
         yield from _standard(sys.stdout)
         return
-    yield from (path, os.path.realpath(path))  # the second is where it is put
+    yield from (path, os.path.realpath(path))  # links are followed
     yield str(sidecar_of(Path(path))) if path.endswith(".tiktoken") else path
     for names in MERGES_OF.items() if Path(path).is_dir() else ():
         yield from (str(Path(path, name)) for name in names)
 
 
-def _read(given: str, folder: Path | None) -> Iterable[Named]:
+def _read(source: str, folder: Path | None) -> Iterable[Named]:
     """List the files that an input stands for."""
-    if given == "-":
+    if source == "-":
         return _standard(sys.stdin)
     if folder is not None:
         return files_below(folder)
-    path = Path(given)
+    path = Path(source)
     try:
         file = file_in(path) if is_folder(path) else path
     except FormatError:
         return []
-    if not file.exists() and glob.has_magic(given):
-        return glob.iglob(given, recursive=True)  # noqa: PTH207 -- any root
+    if not file.exists() and glob.has_magic(source):
+        return glob.iglob(source, recursive=True)  # noqa: PTH207 -- any root
     pair = pair_of(file)
-    found = [file, *(pair or ())]
+    files = [file, *(pair or ())]
     if file.suffix == ".tiktoken":
-        found.append(sidecar_of(file))
+        files.append(sidecar_of(file))
     if pair is not None or is_folder(path):
-        found += [file.with_name(name) for name in SETTINGS]
-    return map(str, found)
+        files += [file.with_name(name) for name in SETTINGS]
+    return map(str, files)
 
 
 def _standard(stream: TextIO | None) -> list[Named]:
-    """Return the number of a standard stream, if it is one of the system."""
+    """Return the descriptor of a standard stream, if it has one."""
     try:
         return [] if stream is None else [stream.fileno()]
     except (OSError, ValueError):
         return []
 
 
-def _folder_of_texts(given: str) -> Path | None:
-    """Return a folder that is no tokenizer's."""
-    path = Path(given)
+def _folder_of_texts(source: str) -> Path | None:
+    """Return the path of a folder without a tokenizer; ``None`` for any other path."""
+    path = Path(source)
     if not is_folder(path):
         return None
     try:
@@ -149,10 +149,10 @@ def _folder_of_texts(given: str) -> Path | None:
 
 
 def files_below(folder: Path) -> list[str]:
-    """List the files of a folder and of those in it, hidden ones left out."""
-    found = []
+    """List the files in a folder and its subfolders, hidden ones left out."""
+    files = []
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         names = [name for name in names if not name.startswith(".")]
-        found += [Path(parent, name) for name in names]
-    return [str(path) for path in sorted(found, key=lambda path: path.parts)]
+        files += [Path(parent, name) for name in names]
+    return [str(path) for path in sorted(files, key=lambda path: path.parts)]

@@ -1,9 +1,9 @@
-"""The folder that transformers reads: ``tokenizer.json`` with settings beside it.
+"""Write the folder that transformers reads: ``tokenizer.json`` and its settings.
 
 The settings name only what the tokenizer itself says: the special token that begins every
 text, the one that ends every text, those for unknown units and for padding, and the
-lengths. A token is named only if it is a special one, since transformers makes special
-whatever is named. Left out: chat templates and other roles; see transformers.
+lengths. A token is named only if it is special, since transformers makes every token special
+that the settings name. Left out: chat templates and other roles; see transformers.
 """
 
 import json
@@ -20,7 +20,7 @@ from .files import StrPath, refuse_no_name, write_together
 def save(
     tokenizer: _core.CoreTokenizer, directory: StrPath, *, ids_may_change: bool = False
 ) -> list[Path]:
-    """Write both files, and give their paths."""
+    """Write both files, and return their paths."""
     refuse_no_name(directory)
     folder = Path(directory)
     data = saving.to_bytes(tokenizer, "huggingface", ids_may_change=ids_may_change)
@@ -37,7 +37,7 @@ def save(
 def settings_of(
     tokenizer: _core.CoreTokenizer, document: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the settings of a tokenizer whose ``tokenizer.json`` is at hand."""
+    """Return the settings of a tokenizer whose ``tokenizer.json`` is ``document``."""
     parts = tokenizer.inspect().settings
     padding, truncation = parts["padding"], parts["truncation"]
     tokens = {
@@ -59,10 +59,10 @@ def settings_of(
 
 
 def _only_special(tokenizer: _core.CoreTokenizer, *, before: bool) -> str | None:
-    """Name the special token before or after a text, if there is just one."""
+    """Return the special token before or after a text, if there is exactly one."""
     single, _ = tokenizer.inspect().settings["template"]
-    place = next(i for i, (which, _, _) in enumerate(single) if which is not None)
-    pieces = single[:place] if before else single[place + 1 :]
+    position = next(i for i, (which, _, _) in enumerate(single) if which is not None)
+    pieces = single[:position] if before else single[position + 1 :]
     ids = [id_ for _, some, _ in pieces for id_ in some]
     names = {id_: name for name, id_ in tokenizer.special_tokens.items()}
     return names.get(ids[0]) if len(ids) == 1 else None

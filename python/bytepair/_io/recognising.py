@@ -1,7 +1,7 @@
-"""Which format a file is of, and which file of a folder is its tokenizer.
+"""Recognise the format of a file, and find the tokenizer of a folder.
 
-A file is told by what it holds, not by its name; the core knows the formats. Costs the beginning
-of a file. Left out: reading it as a whole (``loading``).
+The content of a file tells its format, and rarely its name; the core knows the formats. Only the
+beginning of a file is read. Left out: loading it (``loading``).
 """
 
 import os
@@ -10,11 +10,11 @@ from pathlib import Path
 from bytepair import _core
 from bytepair.errors import FormatError
 
-# Formats that are not read as a whole: models are many times larger than memory, and reading a
-# compiled tokenizer takes no time but that of memory that is touched.
+# Formats that are not read whole: models may be larger than memory, and a compiled tokenizer is
+# mapped into memory, so that loading costs only the pages that are used.
 FORMATS_OF_PATHS = ("gguf", "compiled")
 
-# What is looked for in a folder, best first: the file that says most about its tokenizer.
+# The tokenizer files of folders, best first: the file that says most about its tokenizer.
 FOLDER_FILES = (
     "tokenizer.json",
     "tekken.json",
@@ -28,10 +28,10 @@ FOLDER_FILES = (
     "bpe_simple_vocab_16e6.txt.gz",
 )
 
-# And besides these, of any name, if there is one such file.
+# If there is none of these: patterns, each for a single file.
 FOLDER_PATTERNS = ("tekken*.json", "*.tiktoken", "*.model", "*.gguf")
 
-# What is fetched of a published model.
+# The files of a published model that are fetched.
 HUB_FILES = [
     *FOLDER_FILES,
     "merges.txt",
@@ -49,7 +49,7 @@ HUB_FILES = [
     "*.tiktoken.json",
 ]
 
-# Vocabularies that need a file of merges beside them, with its name.
+# The names of vocabularies, each with that of the merges that it needs beside it.
 MERGES_OF = dict(_core.pair_names())
 
 GPT1_VOCAB = "encoder_bpe_40000.json"
@@ -58,7 +58,7 @@ NAMES_OF_PAIRS = (*MERGES_OF, *MERGES_OF.values())
 
 
 def format_of_file(path: Path) -> str:
-    """Return the format of a file, of which only the beginning is read."""
+    """Return the format of a file, reading only its beginning."""
     pair = pair_of(path)
     if pair is not None:
         return "gpt1" if pair[0].name == GPT1_VOCAB else "gpt2"
@@ -67,7 +67,7 @@ def format_of_file(path: Path) -> str:
 
 
 def format_of_name(path: Path, head: bytes) -> str | None:
-    """Return the format that the ending of a name says, where what the file holds may be damaged.
+    """Return the format that the extension tells, if any; the content may be damaged.
 
     >>> format_of_name(Path("own.tiktoken"), b""), format_of_name(Path("own.json"), b"")
     ('tiktoken', None)
@@ -79,19 +79,19 @@ def format_of_name(path: Path, head: bytes) -> str | None:
 
 
 def file_in(folder: Path) -> Path:
-    """Find the file of a folder that says most about its tokenizer."""
+    """Return the file of a folder that says most about its tokenizer."""
     for name in FOLDER_FILES:
         path = folder / name
         if path.is_file() and (name not in MERGES_OF or pair_of(path) is not None):
             return path
     for pattern in FOLDER_PATTERNS:
-        found = sorted(folder.glob(pattern))
-        if len(found) > 1:
-            names = ", ".join(path.name for path in found)
+        matches = sorted(folder.glob(pattern))
+        if len(matches) > 1:
+            names = ", ".join(path.name for path in matches)
             message = f"{folder}: there are several tokenizers, {names}; name the file"
             raise FormatError(message)
-        if found:
-            return found[0]
+        if matches:
+            return matches[0]
     message = (
         f"{folder}: no tokenizer in this folder; looked for {', '.join(FOLDER_FILES)} "
         f"(vocab.json with merges.txt beside it) and {', '.join(FOLDER_PATTERNS)}"
@@ -100,7 +100,7 @@ def file_in(folder: Path) -> Path:
 
 
 def has_ids(path: Path) -> bool:
-    """Whether a tokenizer has ids of its own; codes are merges alone."""
+    """Whether the file of a tokenizer has ids; codes have only merges."""
     if not path.is_file() or pair_of(path) is not None:
         return True
     with path.open("rb") as file:
@@ -108,9 +108,9 @@ def has_ids(path: Path) -> bool:
 
 
 def sniff(data: bytes, name: str = "") -> str:
-    r"""Return the format of a file by what it holds.
+    r"""Return the format of a file by its content.
 
-    By its name, merges that need a vocabulary are told from codes of segmenters, which do not.
+    The name only distinguishes merges, which need a vocabulary, from codes, which do not.
 
     >>> (
     ...     sniff(b'{"version": "1.0", "model": {}}'),
@@ -122,10 +122,10 @@ def sniff(data: bytes, name: str = "") -> str:
     Raises
     ------
     FormatError
-        The file is of no format that is known, or half of a tokenizer; the message says what
-        it looks like, or what is missing.
+        The format is unknown, or the file is half of a tokenizer; the message says what the
+        file looks like, or which file is missing.
     """
-    known_name = name if name in NAMES_OF_PAIRS else ""  # others may be no UTF-8
+    known_name = name if name in NAMES_OF_PAIRS else ""  # other names may not be UTF-8
     missing = _core.half_of_pair(known_name, data)
     if missing is not None:
         message = f"this file {missing}; put both into one folder and load that"
@@ -147,14 +147,14 @@ def _what_it_looks_like(data: bytes) -> str:
         )
     from .signatures import CONTENT_LEN, signature
 
-    found = signature(data[:CONTENT_LEN])
-    if found is not None:
-        return f"not a known tokenizer format: this file looks like {found}"
+    kind = signature(data[:CONTENT_LEN])
+    if kind is not None:
+        return f"not a known tokenizer format: this file looks like {kind}"
     return f"not a known tokenizer format: {known}; this file begins with {data[:24]!r}"
 
 
 def sidecar_of(path: Path) -> Path:
-    """Name the file beside a ``.tiktoken`` file that holds its pattern.
+    """Return the path of the file beside a ``.tiktoken`` file that holds its pattern.
 
     >>> sidecar_of(Path("my/own.tiktoken")).name
     'own.tiktoken.json'
@@ -163,7 +163,7 @@ def sidecar_of(path: Path) -> Path:
 
 
 def pair_of(path: Path) -> tuple[Path, Path] | None:
-    """Find the vocabulary and the merges that a path is one of."""
+    """Return the vocabulary and the merges of the pair that a path belongs to, if both exist."""
     for vocab_name, merges_name in MERGES_OF.items():
         vocab, merges = path.with_name(vocab_name), path.with_name(merges_name)
         if path in (vocab, merges) and vocab.exists() and merges.exists():
@@ -172,22 +172,22 @@ def pair_of(path: Path) -> tuple[Path, Path] | None:
 
 
 def format_at(path: Path) -> str | None:
-    """Return the format of a file that is not read as a whole."""
+    """Return the format of a file that is not read whole; ``None`` for other files."""
     name = _core.recognise_format(beginning(path))
     return name if name in FORMATS_OF_PATHS else None
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path is a folder; reading says it if a name is too long."""
+    """Whether a path is a folder; a name that is too long is an error only when it is read."""
     return os.path.isdir(path)  # noqa: PTH112 -- of any length
 
 
 def beginning(path: Path, n_bytes: int = 8) -> bytes:
-    """Return the beginning of a file, nothing of a pipe: what is read of that is gone."""
+    """Return the beginning of a file; nothing of a pipe, whose bytes can be read only once."""
     try:
         if not path.is_file():
             return b""
         with path.open("rb", buffering=0) as file:
             return file.read(n_bytes)
-    except OSError:  # reading says what is wrong
+    except OSError:  # reading the file reports it
         return b""

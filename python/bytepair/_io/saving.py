@@ -1,7 +1,7 @@
-"""A tokenizer to the files of a format, which is named or the one that a path means.
+"""Write a tokenizer to the files of a format, which is named or follows from the path.
 
-The core writes bytes; what belongs together appears together. Left out: proving that the files
-hold the same tokenizer (``analyze._compare``).
+The core makes the bytes; files that belong together appear together. Left out: proving that the
+files hold the same tokenizer (``analyze._compare``).
 """
 
 from collections.abc import Mapping
@@ -27,18 +27,18 @@ FORMATS = (
     "fastbpe",
 )
 
-# Those of one file.
+# Formats of one file.
 WRITERS = tuple(name for name in FORMATS if name not in ("tiktoken", "gpt2"))
 
 
 class Change(NamedTuple):
-    """A kind of texts that get other ids from a file, and one of them."""
+    """A kind of text that gets other ids from a file, with an example."""
 
     what: str
     text: str
 
     def __str__(self) -> str:
-        r"""Say it to a reader.
+        r"""Describe the change to users.
 
         >>> print(Change("texts with two marks", "a\u0316\u0300"))
         texts with two marks, for example 'a\u0316\u0300'
@@ -49,7 +49,7 @@ class Change(NamedTuple):
 def to_bytes(
     tokenizer: _core.CoreTokenizer, format_name: str, *, ids_may_change: bool = False
 ) -> bytes:
-    """Return the content of a file."""
+    """Return the content of the file of a format."""
     data, _changes = _written(tokenizer, format_name, ids_may_change=ids_may_change)
     return data
 
@@ -57,7 +57,7 @@ def to_bytes(
 def _written(
     tokenizer: _core.CoreTokenizer, format_name: str, *, ids_may_change: bool
 ) -> tuple[bytes, list[Change]]:
-    """Return the content of a file, and which texts get other ids from it."""
+    """Return the content of the file of a format, and the kinds of text that get other ids from it."""
     expect("ids_may_change", ids_may_change, bool, "True or False")
     if format_name not in WRITERS:
         message = (
@@ -80,10 +80,10 @@ def save(
     ids_may_change: bool = False,
     others: Mapping[Path, bytes] | None = None,
 ) -> list[Change]:
-    """Write a tokenizer in the format that is named, or that the path means.
+    """Write a tokenizer in the named format or that of the path, together with other files.
 
-    Other files appear together with those of the tokenizer, or none does. Gives the kinds of
-    texts that get other ids from the file; none, unless they may.
+    Either all files appear or none. Return the kinds of text that get other ids from the file;
+    there are none unless ``ids_may_change``.
     """
     format_name = format_of(path, format_name)
     changes: list[Change] = []
@@ -103,9 +103,9 @@ def save(
 def format_of(
     path: Path, format_name: str | None, *, option: str | None = "format="
 ) -> str:
-    """Return the format of a file to be written: the one that is named, or by its ending.
+    """Return the format of a file to be written: the named one, or that of the extension.
 
-    ``option`` is how users name the format, for the message of the error; ``None`` if they cannot.
+    ``option`` is how users name the format, for error messages; ``None`` if they cannot.
 
     >>> format_of(Path("own.json"), None)
     'huggingface'
@@ -113,7 +113,7 @@ def format_of(
     Raises
     ------
     TokenizerError
-        There is no such format, or the ending stands for none.
+        There is no such format, or no format with this extension.
     """
     if format_name in FORMATS:
         return format_name
@@ -132,7 +132,7 @@ def format_of(
     if path.is_dir() or not path.suffix:
         return "gpt2"
     message = (
-        f"{path}: the extension {path.suffix!r} is not a known one; use one of "
+        f"{path}: unknown extension {path.suffix!r}; use one of "
         f"{', '.join(endings)}"
     )
     if option:

@@ -1,9 +1,9 @@
-"""Folders for data that does not fit into memory, which are not left over when a process is killed.
+"""Temporary folders for data that does not fit into memory.
 
-A folder is locked as long as its process lives. The first folder that a process makes removes those
-that no process has locked: a killed process left them. Anything of another name is not touched.
+A folder is locked while its process lives. Before a process makes its first folder, it removes the
+unlocked ones, which killed processes left. Nothing with another name is touched.
 
-Left out: systems without locks, where nothing of others is removed.
+Left out: systems without locks, where folders of other processes are never removed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NAME = re.compile(re.escape(PREFIX) + r"[0-9a-f]{16}")
 
 
 class TemporaryFolder:
-    """A folder among the temporary files of the system, removed with this object at the latest.
+    """A folder in the system's temporary directory, removed with this object at the latest.
 
     >>> with TemporaryFolder() as folder:
     ...     Path(folder, "rows").write_text("1")
@@ -46,7 +46,7 @@ class TemporaryFolder:
         Raises
         ------
         FileError
-            The system does not let it be made.
+            The folder cannot be made.
         """
         try:
             parent = Path(tempfile.gettempdir())
@@ -71,21 +71,21 @@ class TemporaryFolder:
         self.remove()
 
     def remove(self) -> None:
-        """Remove the folder with all that is in it."""
+        """Remove the folder and its content."""
         self._remove()
 
 
 @cache
 def _remove_abandoned(parent: Path) -> None:
-    """Remove the folders that no process has locked, once in a process."""
-    with os.scandir(parent) as found:
-        paths = [Path(entry.path) for entry in found if NAME.fullmatch(entry.name)]
+    """Remove the folders that no process has locked, once per process."""
+    with os.scandir(parent) as entries:
+        paths = [Path(entry.path) for entry in entries if NAME.fullmatch(entry.name)]
     for path in paths:
         remove_abandoned(path)
 
 
 def _remove(path: Path, handle: int | None, process: int) -> None:
-    """Remove the folder of this process; a forked process leaves it."""
+    """Remove the folder, unless this is a fork of the process that made it."""
     if process == os.getpid():
         shutil.rmtree(path, ignore_errors=True)  # the next run removes what is left
     if handle is not None:

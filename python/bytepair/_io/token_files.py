@@ -1,7 +1,6 @@
-"""Files of ids: what they are called, and how wide their numbers are.
+"""Encode a text file to a file of ids, and choose the width of its numbers.
 
-Text is read, encoded and written in the core. Left out: reading such a file, which NumPy
-does.
+The core reads, encodes and writes. Left out: reading a file of ids, which NumPy does.
 """
 
 import os
@@ -16,11 +15,11 @@ from .files import StrPath, refuse_no_name, writing_elsewhere
 from .overwriting import refuse_overwriting
 
 MAX_UINT16_VOCAB = 1 << 16
-"""How many ids 16 bits tell apart."""
+"""The largest vocabulary whose ids fit 16 bits."""
 
 
 class TokenFile(NamedTuple):
-    """What a file of ids holds.
+    """The size and the type of a file of ids.
 
     >>> TokenFile(n_tokens=5, n_bytes=9, dtype="uint16").n_tokens
     5
@@ -31,7 +30,7 @@ class TokenFile(NamedTuple):
     n_bytes: int
     """The number of bytes of text."""
     dtype: str
-    """The type of the numbers, as NumPy calls it, little-endian."""
+    """The type of the numbers, by its NumPy name; they are little-endian."""
 
 
 def encode_file(
@@ -71,5 +70,5 @@ def encode_file(
 
 
 def _shown(path: StrPath) -> str:
-    """Write a path for messages, whose bytes may not be UTF-8."""
+    """Return a path as text for messages; its bytes may not be UTF-8."""
     return os.fspath(path).encode(errors="backslashreplace").decode()
