@@ -757,7 +757,7 @@ def test_a_value_of_another_kind_is_named(tokenizer):
         ("reading must be a dict", partial(analyze.diagnose, reading="x"), tokenizer),
         ("logs must be a dict", partial(analyze.describe, logs="x"), {"a": tokenizer}),
         ("costs must be a list of numbers", analyze.gini, 3),
-        ("counts must be what count_words", write_vocabulary, {"low": 1}, "x"),
+        ("counts must be the result of count_words", write_vocabulary, {"low": 1}, "x"),
         ("the corpus must be a path", analyze.file_sums, [tokenizer], 3),
         ("lines must be True or False", partial(bytepair.train, lines="no"), "x"),
         ("special_tokens must be a list", partial(train, special_tokens=3)),

@@ -185,7 +185,7 @@ TRAIN_REFUSED = {
     "t.txt -o t.bytepair --merges 3 --document-separator ''": "an empty text",
     # The output is tried first: no text is needed to know this.
     "none.txt -o t.modle --merges 3": "unknown extension '.modle'",
-    "none.txt -o t.foo --merges 3": "bytepair: t.foo: the extension",
+    "none.txt -o t.foo --merges 3": "bytepair: t.foo: unknown extension",
     "none.txt -o - --merges 3": "standard output",
     "none.txt -o none/t.json --merges 3": "bytepair: none: No such file or directory\n",
     "none.txt -o folder.json --merges 3": "is a folder",

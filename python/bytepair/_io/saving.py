@@ -132,8 +132,7 @@ def format_of(
     if path.is_dir() or not path.suffix:
         return "gpt2"
     message = (
-        f"{path}: unknown extension {path.suffix!r}; use one of "
-        f"{', '.join(endings)}"
+        f"{path}: unknown extension {path.suffix!r}; use one of {', '.join(endings)}"
     )
     if option:
         message += f", or pass {option} with one of {', '.join(FORMATS)}"
