@@ -106,7 +106,7 @@ pub(super) fn append_by_parts(
 }
 
 /// The number of slots, a power of two.
-const N_PLACES: usize = 256;
+const N_PLACES: usize = 1024;
 
 /// The most ids of a text that is kept, so that a slot is one cache line.
 const MAX_IDS: usize = 11;

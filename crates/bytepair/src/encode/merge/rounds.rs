@@ -27,6 +27,7 @@ pub(super) struct Linked {
 }
 
 /// Merges symbols while many pairs share the lowest rank. `row` is then what is left to merge.
+#[cold]
 pub(super) fn merge(merges: &impl Lookup, symbols: &[TokenId], row: &mut Vec<Linked>) {
     let mut get = repeated(|left, right| merges.get(left, right));
     row.clear();
