@@ -36,7 +36,7 @@ def check_whole(**numbers: object) -> None:
 
 
 def whole(number: object) -> int | None:
-    """Give a whole number of Python or numpy; ``None`` for anything else, a boolean too.
+    """Return a whole number of Python or numpy; ``None`` for anything else, a boolean too.
 
     >>> import numpy as np
     >>> whole(3), whole(np.int16(3)), whole(True), whole(3.0), whole(np.array([3, 4]))

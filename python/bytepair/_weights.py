@@ -1,9 +1,8 @@
 """Weights of files as whole numbers, so that counts stay exact.
 
-A weight is taken as the decimal number that it is written as, a fraction; all are
-multiplied by their least common denominator, the *scale*. So ``0.1`` and ``0.25`` count
-every piece 2 and 5 times, the scale is 20, the least count of a pair is multiplied by 20
-too, and what is told of counts is divided by it.
+A weight is the decimal number as it is written, a fraction. All weights are multiplied by their least common
+denominator, the *scale*. So ``0.1`` and ``0.25`` count every piece 2 and 5 times. The scale is 20: the least count
+of a pair is also multiplied by 20, and reported counts are divided by it.
 """
 
 import math
@@ -23,7 +22,7 @@ LIMIT = 1 << 63
 
 
 def whole_multipliers(weights: Sequence[Weight]) -> tuple[list[int], int]:
-    """Give whole numbers in the ratio of the weights, and their scale.
+    """Return whole numbers in the ratio of the weights, and their scale.
 
     >>> whole_multipliers([1.0, 4.0]), whole_multipliers([0.1, 0.25])
     (([1, 4], 1), ([2, 5], 20))
@@ -41,7 +40,7 @@ def whole_multipliers(weights: Sequence[Weight]) -> tuple[list[int], int]:
 
 
 def exact(weight: object) -> Fraction:
-    """Give a weight as the fraction that it is written as.
+    """Return a weight as a fraction, by its decimal digits.
 
     >>> exact(0.1), exact(2)
     (Fraction(1, 10), Fraction(2, 1))
@@ -61,7 +60,7 @@ def exact(weight: object) -> Fraction:
 
 
 def unscaled(number: int, scale: int) -> int | float:
-    """Divide what was counted by the scale; a whole number stays one.
+    """Divide a count by the scale; a whole number stays one.
 
     >>> unscaled(40, 20), unscaled(50, 20)
     (2, 2.5)

@@ -171,9 +171,8 @@ def is_tokenizer(path: Path) -> bool:
             head = beginning(path, n_bytes=1 << 16)
             return bool(_HUGGINGFACE_KEY.search(head) or _MODEL.search(head))
         if format_name in UNSURE_FORMATS:
-            return bool(
-                load(path).merges
-            )  # a first line like that of codes is no proof
+            # A first line like that of codes is no proof.
+            return bool(load(path).merges)
     except (TokenizerError, OSError, ValueError):
         return False
     return True

@@ -1,4 +1,4 @@
-"""What the first bytes of a file say: the signatures of formats, of which most are no text.
+"""The formats of files by their first bytes, of which most are not text.
 
 Nothing is opened here.
 """
@@ -9,7 +9,7 @@ import re
 __all__ = ["CONTENT_LEN", "signature"]
 
 CONTENT_LEN = 4096
-"""How much of what a file holds is looked at, in bytes."""
+"""The number of bytes of a file that are looked at."""
 
 SIGNATURES: dict[str, bytes] = {
     "gzip": rb"\x1f\x8b\x08",
@@ -47,7 +47,7 @@ SIGNATURES: dict[str, bytes] = {
         rb"|(?:[\t\n\r\x20-\x7e]\x00{3}){4}|(?:\x00{3}[\t\n\r\x20-\x7e]){4}"
     ),
 }
-"""What begins with which bytes, and is no text in UTF-8: so its first bytes as a whole show."""
+"""The beginnings of files whose first bytes, as a whole, are not text in UTF-8."""
 
 TEXT_SIGNATURES: dict[str, bytes] = {
     "PDF": rb"%PDF-[12]\.[0-9][ \t]*[\r\n](?s:.*?)[0-9] obj\b",
@@ -56,14 +56,14 @@ TEXT_SIGNATURES: dict[str, bytes] = {
     "ranks of a tokenizer": rb"[A-Za-z0-9+/]{2}== 0\r?\n[A-Za-z0-9+/]{2}== 1\r?\n[A-Za-z0-9+/]{2}== 2\r?\n",
     "merges of a tokenizer": rb"#version: 0\.[0-9]+[^\n]*\n(?:[^ \r\n]+ [^ \r\n]+\r?\n){2}",
 }
-"""What is text in UTF-8, and none to learn from. Nobody's text begins so by chance."""
+"""The beginnings of files that are text in UTF-8, but not for training. No ordinary text begins like this."""
 
 NO_TEXT = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f]")
-"""Bytes that no text has, as a rule."""
+"""Bytes that text usually does not have."""
 
 
 def signature(head: bytes) -> str | None:
-    r"""Return what the first bytes of a file say, where that is no text.
+    r"""Return the format of a file by its first bytes; ``None`` for text.
 
     >>> signature(b"\x1f\x8b\x08\x00"), signature(b"low lower")
     ('gzip', None)
@@ -74,7 +74,7 @@ def signature(head: bytes) -> str | None:
 
 
 def _is_text(head: bytes) -> bool:
-    r"""Whether bytes are text in UTF-8, of which the last character may be cut.
+    r"""Whether bytes are text in UTF-8, whose last character may be cut.
 
     >>> _is_text(b"GIF89a is a format"), _is_text(b"GIF89a\x01\x00\x01\x00")
     (True, False)

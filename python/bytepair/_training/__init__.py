@@ -1,1 +1,1 @@
-"""Training: what users call, and what serves it."""
+"""Training a tokenizer: the functions that users call, and their parts."""

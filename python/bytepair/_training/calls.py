@@ -1,7 +1,7 @@
 """Learning a tokenizer: from files, from texts, from counts.
 
-All three gather pieces and their counts, and then learn merges from these alone. Their options are declared once, as types;
-a keyword that is none of them is refused.
+All three collect pieces and their counts, and then learn merges from these alone. Their options are declared once, as types.
+Unknown keywords are refused.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ def train(
         One of :func:`bytepair.dialects`, by default ``"gpt4o"``: how text is normalized
         and split, what its units are, which pair is merged first.
     special_tokens
-        They get the last ids, in their order; a set has none and is refused. Where they
-        stand in the corpus they end a text and are not counted.
+        They get the last ids, in their order; a set has no order and is refused. Where they
+        occur in the corpus, they end a text and are not counted.
     input_format
-        ``"text"``, ``"jsonl"``, ``"parquet"``, ``"csv"`` or ``"tsv"``: what all files are,
-        instead of what their names say. ``"text"`` takes their bytes as they are. Without it
+        ``"text"``, ``"jsonl"``, ``"parquet"``, ``"csv"`` or ``"tsv"``: the format of all files,
+        whatever their names are. ``"text"`` takes their bytes as they are. Without it,
         the name and the first bytes of a file must agree.
     field
         Where the text is: the keys in a line of JSON (``data.body``), or the column; by
@@ -73,15 +73,15 @@ def train(
     lines
         Whether each line of a text file is a text.
     separator
-        A text that stands between the texts of one text file, such as ``<|endoftext|>``.
+        A text between the documents of one text file, such as ``<|endoftext|>``.
     skip_bad
         Whether lines of JSON, CSV and TSV without a text are left out instead of refused;
-        the report says in ``bad`` how many.
+        ``bad`` in the report is their number.
     threads
-        How many count and merge; by default as many as there are processors.
+        The number of threads; by default that of the processors.
     memory_limit
-        How many bytes counting and learning may take, within a fifth; what is more goes to
-        temporary files (``TMPDIR`` says where). The result is the same. What cannot be within
+        The memory for counting and learning, in bytes, within a fifth; the rest goes to
+        temporary files (in ``TMPDIR``). The result is the same. What does not fit
         is an error: a document of more than a sixteenth, and more distinct pieces than can be
         learned from, which ``min_piece_count`` makes few (``docs/explanation/limits.md``).
     progress
@@ -110,11 +110,11 @@ def train(
         ``end_mark``, ``end_mark_kind``, ``continuing_prefix``
             Marks of characters dialects.
         ``unknown_token``, ``fuse_unknown``, ``byte_fallback``
-            What becomes of characters outside the alphabet.
+            How characters outside the alphabet are encoded.
         ``ties``, ``min_count``
-            Which pair goes first among equals, and how often it must occur.
+            The order of equally frequent pairs, and how often a pair must occur.
         ``max_token_bytes``, ``max_token_chars``
-            No token is learned that is longer, marks left out.
+            The length of the longest token that is learned, without marks.
         ``whole_characters``
             Learn no token that ends within a character, unless it is a part of one.
         ``min_piece_count``
@@ -124,20 +124,20 @@ def train(
             For dialects of characters: which of them get ids. As few of the most frequent ones
             as make up this share of the text (``0.9995``, as in SentencePiece), and at most so
             many (as ``limit_alphabet`` of Hugging Face's trainers); of equally frequent ones
-            those of smaller code points. No token reaches over one that is left out, which is
+            those of smaller code points. No token contains a character that is left out. It is
             unknown in encoding too: its bytes, the unknown token or an error, as the dialect
             says. The report says in ``left_out`` what was. Where training goes on from a
             tokenizer, its alphabet stays as these options made it.
         ``resume``
-            A tokenizer, or its path, to go on from. Every id that it has stays: those of
+            A tokenizer, or its path, to continue from. All of its ids stay: those of
             its tokens, of its added tokens and, for the path of a published folder or of
             a file in it, those that only ``tokenizer_config.json`` or
-            ``added_tokens.json`` names. New tokens get the ids behind the largest one.
-            ``vocab_size`` and ``merges`` count what is there, too. On the corpus and with
+            ``added_tokens.json`` names. New tokens get the ids after the largest one.
+            ``vocab_size`` and ``merges`` count existing ones, too. On the corpus and with
             the options of its own training it learns the merges that training at once
             learns, and without special tokens the result is the same. The dialect is that
-            of the tokenizer; what it does not hold (``ties``, ``min_count``, lower case in
-            training alone) is that of the options, or of the named dialect with the same
+            of the tokenizer; options that it does not store (``ties``, ``min_count``, lower case in
+            training alone) are those of the call, or of the named dialect with the same
             parts.
         ``log``
             Where to write the merge log (:func:`bytepair.read_log`). Where training
@@ -151,7 +151,7 @@ def train(
         characters, a :class:`~bytepair.PatternError`, or a
         :class:`~bytepair.TrainingError` where there is nothing to learn from.
     TrainingInterrupted
-        Ctrl-C; its ``tokenizer`` holds what was learned by then.
+        Ctrl-C; its ``tokenizer`` has what was learned until then.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def train_from_counts(
     groups: Iterable[str] | Mapping[str, Weight] | None = None,
     **options: Unpack[TrainingOptions],
 ) -> Tokenizer:
-    """Train a tokenizer on pieces that were counted already; see :func:`train`.
+    """Train a tokenizer on pieces that are already counted; see :func:`train`.
 
     ``counts`` gives for each piece how often it occurs. The pieces are taken as they
     are, neither normalized nor split; their order is that of their first occurrence.
@@ -270,14 +270,14 @@ def _check(function: str, options: TrainingOptions, kind: type) -> None:
 
 
 def _each(files: object) -> list[object]:
-    """List files that may be a lone one."""
+    """List files, which may be given as a single one."""
     if isinstance(files, (str, os.PathLike)) or not isinstance(files, Iterable):
         return [files]
     return list(files)
 
 
 def _refuse_overwriting(files: object, options: TrainingOptions) -> None:
-    """Refuse a log in place of what is read."""
+    """Refuse a log that would replace a file that is read."""
     from bytepair._io.overwriting import refuse_overwriting
 
     names = [*_each(files), options.get("resume")]
@@ -312,7 +312,7 @@ def counts_file(files: object) -> StrPath | None:
 
 
 def refuse_text_options(**given: object) -> None:
-    """Refuse options that say how text is read, where there is none."""
+    """Refuse options for reading text, if no text is read."""
     for name, value in given.items():
         if value is not None:
             message = f"{argument(name, '')} is for text; these are counts"
@@ -320,7 +320,7 @@ def refuse_text_options(**given: object) -> None:
 
 
 def _stored(counts: object) -> Counts:
-    """Return counts that were made by counting a corpus, which may be in a file."""
+    """Return the counts of a corpus, which may be in a file."""
     from bytepair.data._counts import Counts, read_counts
 
     if isinstance(counts, Counts):

@@ -1,6 +1,6 @@
-"""A tokenizer to go on from, with every id that is in use.
+"""A tokenizer to continue training from, with every id that is in use.
 
-A tokenizer that is read from its path also has the ids that only the files beside it name.
+A tokenizer that is read from a path also has the ids that only the files beside it name.
 Codes of subword-nmt and fastBPE are merges without ids; training numbers them anew.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["Earlier", "earlier", "read_earlier"]
 
 @dataclass(frozen=True)
 class Earlier:
-    """A tokenizer to go on from; ``keeps_ids`` says whether its ids stay."""
+    """A tokenizer to continue from; ``keeps_ids`` is whether its ids stay."""
 
     tokenizer: Tokenizer
     keeps_ids: bool = True
@@ -30,7 +30,7 @@ def earlier(
     dialect: str | None = None,
     pattern: Any = None,  # noqa: ANN401
 ) -> Earlier | None:
-    """Give what ``resume=`` means: nothing, a tokenizer, or the path of one."""
+    """Return the tokenizer of ``resume=``: none, one, or the one at a path."""
     if resume is None or isinstance(resume, Earlier):
         return resume
     if isinstance(resume, Tokenizer):
@@ -48,8 +48,8 @@ def read_earlier(
 ) -> Earlier:
     """Read a tokenizer, together with the added tokens that only files beside it name.
 
-    ``dialect`` and ``pattern`` are those of the training; they are also what a file means
-    that does not say how it splits.
+    ``dialect`` and ``pattern`` are those of the training; they also apply to a file
+    without a split pattern.
 
     Raises
     ------

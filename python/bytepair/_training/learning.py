@@ -1,7 +1,7 @@
-"""The way from pieces to a tokenizer, with what is told and written on it.
+"""From pieces to a tokenizer, with progress and the merge log.
 
-Counting and merging are two phases. Between them it is known what was counted, so a log
-that is to be continued is compared with it before any merge is learned.
+Counting and merging are two phases. A log that is continued is compared with the counts between them,
+before any merge is learned.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ LIMITS = ("max_token_bytes", "max_token_chars", "whole_characters")
 class Learner:
     """Counts pieces, then learns merges from them.
 
-    ``scale`` is by how much counts are larger than what they count, if files have
-    weights; what is told is divided by it. ``on_counted`` among the options is called with
+    ``scale`` is the factor by which counts are multiplied, if files have
+    weights; reported counts are divided by it. ``on_counted`` among the options is called with
     the learner between counting and merging, ``on_course`` with the tokens of the corpus
     before the first new merge and after each, added tokens included. ``scope`` has the first
     and last code points of characters without which no learned token occurs. ``n_added``
@@ -118,7 +118,7 @@ class Learner:
         return _core.Dialect.of(self.resume, dialect, **parts)
 
     def _read_earlier_log(self) -> MergeLog | None:
-        """Read the log that is continued, if there is one, and refuse any other."""
+        """Read the log that is continued, if there is one; refuse any other."""
         if self.log_path is None:
             return None
         refuse_no_name(self.log_path)
@@ -146,7 +146,7 @@ class Learner:
 
     @contextlib.contextmanager
     def counting(self) -> Iterator[None]:
-        """Say on Ctrl-C what was read."""
+        """Report what was read if Ctrl-C ends the counting."""
         try:
             yield
         except TrainingInterrupted:
@@ -165,7 +165,7 @@ class Learner:
         self.n_texts += len(texts)
 
     def add_counts(self, counts: Mapping[Any, int]) -> None:
-        """Add pieces that were counted elsewhere."""
+        """Add pieces that are already counted."""
         if not isinstance(counts, Mapping):
             message = "counts must be a mapping of pieces to numbers"
             raise TypeError(message)
@@ -177,7 +177,7 @@ class Learner:
         special_tokens: list[str],
         multipliers: Mapping[str, int] | None = None,
     ) -> None:
-        """Add the counts of a corpus, each group as often as ``multipliers`` says.
+        """Add the counts of a corpus, each group multiplied as ``multipliers`` says.
 
         Refuses those of text that was prepared in another way.
         """
@@ -196,12 +196,12 @@ class Learner:
     # Merging
 
     def learn(self) -> Tokenizer:
-        """Learn merges up to a size, and write the log, or give it to ``on_log``.
+        """Learn merges up to a size, and write the log, or pass it to ``on_log``.
 
         Raises
         ------
         TrainingInterrupted
-            With what was learned by then, after the log.
+            With what was learned until then, after the log is written.
         """
         self._check_growth(self.target["vocab_size"])
         with self.counting():
@@ -289,7 +289,7 @@ class Learner:
         return report
 
     def _left_out(self, found: tuple[int, int, int] | None) -> dict[str, Any] | None:
-        """Return what an alphabet lacks: characters, their occurrences, their share of the text."""
+        """Return the characters outside an alphabet, their occurrences and their share of the text."""
         if found is None:
             return None
         n_characters, n_occurrences, n_total = found
@@ -347,7 +347,7 @@ class Learner:
         )
 
     def _options(self) -> dict[str, Any]:
-        """Return the options of training that a tokenizer does not hold, as JSON holds them."""
+        """Return the options of training that a tokenizer does not store, as values of JSON."""
         coverage, most = map(self.options.get, ALPHABET)
         return {
             "ties": self.dialect.ties,

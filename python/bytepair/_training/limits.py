@@ -1,6 +1,6 @@
-"""Limits of what may be learned and of memory, checked before a corpus is read.
+"""Limits of tokens, characters and memory, checked before a corpus is read.
 
-The core divides what a memory limit leaves besides one document (`docs/explanation/limits.md`).
+The core divides the memory that is left beside one document (`docs/explanation/limits.md`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LARGEST_DENOMINATOR = 10**18
 
 
 def longest_within(memory_limit: int | None) -> int | None:
-    """Return how long a document may be within a memory limit, in bytes.
+    """Return the length of the longest document within a memory limit, in bytes.
 
     >>> longest_within(64 << 20)
     4194304
@@ -36,7 +36,7 @@ def longest_within(memory_limit: int | None) -> int | None:
 
 
 def check_memory(memory_limit: int | None) -> None:
-    """Refuse a memory limit that is no count of bytes."""
+    """Refuse a memory limit that is not a number of bytes."""
     if memory_limit is None:
         return
     check_count(memory_limit=memory_limit)
@@ -50,7 +50,7 @@ def token_limits(
     max_token_chars: int | None,
     whole_characters: bool | None,  # noqa: FBT001 -- named like the option
 ) -> tuple[int | None, int | None, bool]:
-    """Return which tokens may be learned as the core takes it."""
+    """Return the limits of tokens as the core takes them."""
     numbers = {"max_token_bytes": max_token_bytes, "max_token_chars": max_token_chars}
     check_range(**numbers)
     for name, number in numbers.items():
@@ -65,7 +65,7 @@ def character_limits(
     character_coverage: Any,  # noqa: ANN401 -- what a user gives
     max_alphabet: int | None,
 ) -> tuple[tuple[int, int] | None, int | None]:
-    """Return which characters get ids as the core takes it: a share as a fraction, and a number.
+    """Return the limits of characters as the core takes them: a share as a fraction, and a number.
 
     >>> character_limits(0.9995, None)
     ((1999, 2000), None)

@@ -1,24 +1,24 @@
-r"""The merge log: what training did, step by step, as lines of JSON.
+r"""The merge log: the steps of training, as lines of JSON.
 
-The first line says what was trained on what; every other line is one merge:
+The first line describes the tokenizer and the corpus; every other line is one merge:
 
 ``step``
     Its number, from 1 on.
 ``left``, ``right``, ``token``
-    What was merged and what came of it, as written in the vocabulary. Bytes that are not
+    The merged tokens and the result, as written in the vocabulary. Bytes that are not
     UTF-8 are a list of their values.
 ``ids``
-    The ids of the three. That of the token is above those of earlier steps; it is the next
-    one, unless training went on from a tokenizer with tokens behind its merges.
+    The ids of the three. That of the token is higher than those of earlier steps; it is the next
+    one, unless training continued from a tokenizer with tokens after its merges.
 ``count``
-    How often the pair occurred; ``null`` where training went on from merges whose counts
+    How often the pair occurred; ``null`` if training continued from merges whose counts
     are not known.
 ``tokens``, ``bytes_per_token``
     Length of the corpus in tokens after the step, and the mean length of one in bytes.
 
-The corpus is its pieces, each as often as it occurs: what no piece holds, such as dropped
+The corpus is its pieces, each as often as it occurs: text outside of pieces, such as dropped
 white space, has no bytes here. A file takes about 150 bytes for each merge and is written
-whole or not at all. Its first line ends with the sha256 of all that is written, so a file that
+whole or not at all. Its first line ends with the sha256 of the whole content, so a file that
 has changed is refused.
 """
 
@@ -58,11 +58,11 @@ class MergeStep:
     step
         Its number, counted from 1.
     left, right, token
-        What was merged and the result, as written in the vocabulary.
+        The merged tokens and the result, as written in the vocabulary.
     ids
         The ids of the three.
     count
-        How often the pair occurred; ``None`` where that is not known.
+        How often the pair occurred; ``None`` if that is not known.
     tokens, bytes_per_token
         Length of the corpus in tokens after the step, and the mean length of a token in
         bytes.
@@ -84,14 +84,14 @@ class MergeStep:
 
 @dataclass(frozen=True)
 class CorpusSummary:
-    """What was learned from.
+    """The corpus that merges were learned from.
 
     Attributes
     ----------
     fingerprint
-        Names the distinct pieces and their counts, whatever their order.
+        A hash of the distinct pieces and their counts, whatever their order.
     distinct_pieces
-        How many there are.
+        The number of distinct pieces.
     bytes, characters
         Length of all of them, repeated ones too, and of the text before it was split.
         Counts are those of weighted files.
@@ -105,24 +105,24 @@ class CorpusSummary:
 
 @dataclass(frozen=True, repr=False)
 class MergeLog:
-    """A merge log: what was trained on what, and its steps.
+    """A merge log: the tokenizer, the corpus, and the steps of training.
 
     Attributes
     ----------
     pipeline
         The parts of the tokenizer in words, as :class:`str` shows them.
     training
-        The options of training that a tokenizer does not hold.
+        The options of training that a tokenizer does not store.
     corpus
-        What was learned from.
+        The corpus that merges were learned from.
     n_alphabet, n_names
         Ids that no merge made: those of the alphabet; those of unknown and added tokens.
-        Where training went on from a tokenizer with several merges for one token, the first
+        If training continued from a tokenizer with several merges for one token, the first
         number is smaller by as many, perhaps below 0.
     tokens
         Length of the corpus in tokens before the first step of this log.
     first_step
-        1, or more where training went on from merges that are in no log.
+        1, or more if training continued from merges that are in no log.
     steps
         The merges, each a :class:`MergeStep`.
 
@@ -158,7 +158,7 @@ class MergeLog:
         return self.first_step - 1 + len(self.steps)
 
     def curve(self) -> list[tuple[int, float]]:
-        """List vocabulary sizes with the bytes per token at each, the start included.
+        """Return pairs of a vocabulary size and its bytes per token, from the start on.
 
         >>> import bytepair, tempfile
         >>> path = f"{tempfile.mkdtemp()}/merges.jsonl"
@@ -183,7 +183,7 @@ class MergeLog:
 
 
 def bytes_per_token(n_bytes: Number, n_tokens: Number) -> float:
-    """Return the mean length of a token, rounded as it is written."""
+    """Return the mean length of a token, rounded as in a log."""
     return round(n_bytes / n_tokens, N_DIGITS)
 
 
@@ -191,7 +191,7 @@ def bytes_per_token(n_bytes: Number, n_tokens: Number) -> float:
 
 
 def write_log(path: StrPath, log: MergeLog) -> None:
-    """Write a log, whole or not at all."""
+    """Write a log as a whole, or nothing."""
     write(path, bytes_of(log))
 
 
@@ -217,7 +217,7 @@ def _line(value: Mapping[str, Any]) -> bytes:
 
 
 def as_json(token: LogToken) -> str | list[int]:
-    r"""Write a token as text, or as the values of its bytes where they are no text.
+    r"""Return a token as text, or as the values of its bytes if they are not UTF-8.
 
     >>> as_json("é".encode()), as_json(b"\xc3")
     ('é', [195])
@@ -276,7 +276,7 @@ def read_log(path: StrPath) -> MergeLog:
 
 
 def _sum_of(lines: Sequence[bytes]) -> str:
-    """Sum up the lines of a file, the first one without its sum."""
+    """Return the sha256 of the lines of a file, the first one without its own sum."""
     header = {k: v for k, v in json.loads(lines[0]).items() if k != "sha256"}
     digest = hashlib.sha256(_line(header))
     for line in lines[1:]:

@@ -1,6 +1,6 @@
 """The options of training, declared once, by the names that users type.
 
-Parts of a dialect are passed on to the core; what they do, the core checks.
+Parts of a dialect are passed on to the core, which checks them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class DialectOptions(TypedDict, total=False):
 
 
 class TrainingOptions(DialectOptions, total=False):
-    """What is learned, and how; see :func:`train`."""
+    """Options of learning; see :func:`train`."""
 
     vocab_size: int | None
     merges: int | None

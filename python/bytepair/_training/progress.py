@@ -1,6 +1,6 @@
-"""How far training has come, and one line that shows it.
+"""The progress of training, and one line that shows it.
 
-While text is counted, the time that is left assumes the speed so far. Nothing is shown without a terminal.
+While text is counted, the remaining time assumes the speed so far. Nothing is shown without a terminal.
 """
 
 import sys
@@ -20,7 +20,7 @@ __all__ = ["Progress", "ProgressLine", "Reporter", "Telling", "reporter"]
 
 @dataclass(frozen=True)
 class Progress:
-    """What training has done so far.
+    """The progress of training.
 
     Attributes
     ----------
@@ -28,19 +28,19 @@ class Progress:
         ``"count"`` while pieces are counted, ``"merge"`` while merges are learned,
         ``"done"`` at the end.
     done, total
-        Bytes in the first phase, merges in the second. ``total`` is ``None`` where it
+        Bytes in the first phase, merges in the second. ``total`` is ``None`` if it
         is not known.
     characters, tokens
-        Length of the corpus in characters and in tokens, weighted as its files are; 0
+        Length of the corpus in characters and in tokens, with the weights of its files; 0
         while counting.
     seconds
         Time since the phase began; at the end, since training began.
     report
-        At the end: what was read and learned, by name.
+        At the end: numbers of what was read and learned, by name.
     seconds_left
         Estimated remaining time of this phase, or ``None``.
     corpus
-        In the first step of training on files: what they were recognised as; else empty.
+        In the first step of training on files: their formats; otherwise empty.
 
     >>> import bytepair
     >>> phases = []
@@ -79,10 +79,10 @@ Reporter: TypeAlias = Callable[[Progress], object]
 
 
 class ProgressLine(_terminal.ProgressLine):
-    """Shows progress as one line that is written over again, on a terminal only."""
+    """Shows progress as one line that is overwritten, on a terminal only."""
 
     def __call__(self, progress: Progress) -> None:
-        """Show a step; what the corpus is and the last step stay."""
+        """Show a step. The line about the corpus and that of the last step stay."""
         stays = bool(progress.corpus) or progress.phase == "done"
         share = progress.done / progress.total if progress.total and not stays else None
         self.show(progress.corpus or describe(progress), share)
@@ -91,7 +91,7 @@ class ProgressLine(_terminal.ProgressLine):
 
 
 def describe(progress: Progress) -> str:
-    """Return in one line how far training has come.
+    """Return the progress of training as one line.
 
     >>> step = Progress("merge", 300, 1000, 300, 200, seconds=6.0, seconds_left=9.5)
     >>> describe(step)
@@ -116,7 +116,7 @@ def reporter(progress: "bool | Reporter | None") -> Reporter | None:
 
 
 class Telling:
-    """Calls a function, if there is one, as training goes on; the first call says what the corpus is."""
+    """Calls a function, if there is one, with the progress; the first call has the formats of the corpus."""
 
     def __init__(self, report: Reporter | None, n_earlier: int) -> None:
         self.report = report
@@ -127,7 +127,7 @@ class Telling:
         self.told_at = 0.0
 
     def counted(self, done: int, total: int | None) -> None:
-        """Tell how much of the files is counted, in bytes as they are stored."""
+        """Report how much of the files is counted, in bytes as they are stored."""
         now = time.perf_counter()
         if not self.report or now - self.told_at < SECONDS_BETWEEN:
             return
@@ -144,7 +144,7 @@ class Telling:
         self.phase_start = time.perf_counter()
 
     def merged(self, done: int, total: int | None, tokens: float) -> None:
-        """Tell how many merges are learned, and how many tokens the corpus has then."""
+        """Report the number of merges, and of tokens in the corpus."""
         seconds = time.perf_counter() - self.phase_start
         self.remaining.add(done, seconds)
         left = self.remaining.seconds_left(total)
@@ -153,7 +153,7 @@ class Telling:
             self.report(Progress("merge", done, total, *sizes, seconds, {}, left))
 
     def end(self, report: dict[str, Any]) -> None:
-        """Tell what was read and learned."""
+        """Report what was read and learned."""
         seconds = time.perf_counter() - self.start
         done = report["merges"]
         sizes = (self.n_characters, report["tokens"])

@@ -1,7 +1,7 @@
-"""Files to the counts of a learner, each file as often as its weight says.
+"""From files to the counts of a learner, each file multiplied by its weight.
 
-What is read is what :func:`bytepair.scale.count` reads. A text that lies in a file of this
-machine goes to the core by its path; anything else comes block by block from `data.readers`.
+Files are read as by :func:`bytepair.scale.count`. The core reads local text files by their paths; all other
+documents come block by block from `data._readers`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["count_files", "read_options"]
 
 
 def read_options(options: FileOptions) -> ReadOptions:
-    """Return what the documents of files are."""
+    """Return the options by which documents are read."""
     return ReadOptions(
         field=options.get("field"),
         lines=options.get("lines", False),
@@ -104,7 +104,7 @@ def _count_blocks(
     tally: Tally,
     tell: Callable[[int], None],
 ) -> None:
-    """Count a source that is read block by block, and tell how many of its bytes are done."""
+    """Count a source that is read block by block, and report how many of its bytes are done."""
     with naming(part.source.path):
         if not is_whole_text(part.source, reading):
             for rows in read_rows(part, reading, tally):

@@ -1,11 +1,9 @@
-"""How long the merges that are still to be done will take.
+"""An estimate of the time that the remaining merges take.
 
-Later pairs occur less often and cost less, but from time to time the trainer looks
-through the whole corpus for pairs that have become worth listing. Both together, time
-grows in steps around a low power of the number of merges. So the remaining time is the
-time so far, continued along that power. Its statements are within a factor of two of the
-truth for about three quarters of a run, of three for nearly all; just before and after a step they are not.
-Costs nothing.
+Later pairs occur less often and cost less, but from time to time the trainer searches the whole corpus for
+more frequent pairs. Together, time grows in steps around a low power of the number of merges. So the remaining
+time is extrapolated by that power. The estimate is within a factor of two for about three quarters of a run, and
+within a factor of three for nearly all of it, except just before and after a step. It costs nothing.
 """
 
 __all__ = ["Remaining"]
@@ -15,7 +13,7 @@ POWER = 0.24
 
 
 class Remaining:
-    """Estimates the remaining time from the course so far.
+    """Estimates the remaining time from the time so far.
 
     >>> remaining = Remaining()
     >>> for n_merges in (1, 1000):
@@ -29,14 +27,14 @@ class Remaining:
         self.n_points = 0
 
     def add(self, done: int, seconds: float) -> None:
-        """Take note that so many merges were done after so many seconds."""
+        """Add a measurement: the number of merges after some seconds."""
         self.n_points += 1
         if self.n_points == 2:  # preparation came before the first, and does not return
             self.first = self.last
         self.last = (done, seconds)
 
     def seconds_left(self, total: int | None) -> float | None:
-        """Give the remaining time up to ``total`` merges, if that can be said."""
+        """Return the remaining seconds up to ``total`` merges, or ``None`` if too little is known."""
         done, seconds = self.last
         first_done, first_seconds = self.first
         if total is None or done <= first_done:

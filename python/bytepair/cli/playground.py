@@ -132,6 +132,6 @@ def server_of(page: bytes, port: int) -> ThreadingHTTPServer:
             return True
 
         def log_message(self, *_arguments: object) -> None:
-            """Say nothing."""
+            """Write no log."""
 
     return ThreadingHTTPServer((ADDRESS, port), Handler)

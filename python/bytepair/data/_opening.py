@@ -194,7 +194,7 @@ class _Stream(io.RawIOBase):
     """A stream of what ``some`` returns, which is empty at the end."""
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Whether it can be read: always."""
         return True
 
     def readinto(self, memory: Any) -> int:  # noqa: ANN401 -- any buffer
@@ -209,7 +209,7 @@ class _Stream(io.RawIOBase):
 
 
 class _Rejoined(_Stream):
-    """What was read of a stream, and then the rest of it."""
+    """The bytes that were read of a stream, followed by the rest of it."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self.head, self.rest = head, rest

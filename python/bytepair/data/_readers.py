@@ -151,7 +151,7 @@ class Part:
 
 @dataclass
 class Tally:
-    """What was read: documents, of them ``null`` and empty ones, bytes of text, bad lines."""
+    """Numbers of documents, of ``null`` and empty ones, bytes of text, and bad lines."""
 
     documents: int = 0
     null: int = 0
@@ -168,7 +168,7 @@ class Tally:
         self._stored = stored
 
     def place(self, part: Part) -> int:
-        """Say how much of a part is read, in bytes of the stored file, as far as is known."""
+        """Return how much of a part is read, in bytes of the stored file, as far as is known."""
         if self._stored is None or self._stored.closed:
             return 0
         if isinstance(part.source, Stream):
@@ -250,7 +250,7 @@ def read_rows(
 
 
 def describe(sources: Iterable[Source], options: ReadOptions) -> str:
-    """Say in one line what files were recognised as, and what is read of them.
+    """Describe in one line the formats of files, and which text of them is read.
 
     >>> docs = [Source(f"{n}.jsonl.zst", 9, "jsonl", "zstd") for n in "abc"]
     >>> describe(docs, ReadOptions())
@@ -672,7 +672,7 @@ def _check_rows(rows: Rows, part: Part, tally: Tally, longest: int | None) -> No
 
 
 def _rows_at_once(group: Any, longest: int | None) -> int:  # noqa: ANN401 -- what Parquet says of a row group
-    """Say how many rows are about one block; where memory is limited a few large ones may be among them."""
+    """Return the number of rows in about one block; with a memory limit, few enough for some large ones."""
     n_bytes = max(int(group.total_byte_size), 1)
     n_rows = int(group.num_rows)
     most = n_rows if longest is None else ROWS_WITHIN_LIMIT

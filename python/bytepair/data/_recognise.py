@@ -1,4 +1,4 @@
-"""What a file is: what its name says, and what its first bytes say.
+"""The format of a file of a corpus, by its name and by its first bytes.
 
 Both are asked, and where they disagree the file is refused: text learned from compressed bytes,
 or from the syntax of JSON, is a mistake that nobody sees. Bytes are recognised where a
@@ -170,7 +170,7 @@ def kind_of(format_name: CorpusFormat, compression: Compression | None) -> str:
 
 
 def disagreement(path: str, format_name: CorpusFormat, content: bytes) -> str | None:
-    """Say what a file holds, by its first bytes, if that is not what its name says.
+    """Return the format of a file by its first bytes, if its name has another.
 
     ``content`` is without compression. No bytes say nothing.
 

@@ -308,7 +308,7 @@ def sha256_of(path: Path) -> str:
 
 
 def problem_of(path: Path, file: Mapping[str, Any], *, is_read: bool) -> str | None:
-    """Say how a file of a shard differs from what was written, by its size or also its sum."""
+    """Describe how a file of a shard differs from the one that was written, by size, or also by checksum."""
     try:
         size = path.stat().st_size
         is_changed = is_read and sha256_of(path) != file["sha256"]

@@ -96,7 +96,7 @@ class Dataset:
             yield
 
     def note(self, number: int, done: Mapping[str, Any]) -> None:
-        """Note what a task has written, before its shards get their names."""
+        """Record the files of a task before its shards get their names."""
         note = {"number": number, "plan": _sum_of(self.plan), **done}
         _write_json(self._note_path(number), {**note, "sum": _sum_of(note)})
 
@@ -304,7 +304,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Say how two plans differ.
+    """Describe how two plans differ.
 
     >>> _difference("format", {"format": "npy"}, {"format": "bin"})
     "format: 'npy' then, 'bin' now"

@@ -60,7 +60,7 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class Addition:
-    """What became of a text.
+    """The outcome for a text.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class AdditionReport(Result):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What was done and why, for a reader."""
+        """The changes and their reasons in lines, for a reader."""
         said: Counter[str] = Counter()
         for outcome, n_texts in self.outcomes.items():
             said[OUTCOMES[outcome]] += n_texts

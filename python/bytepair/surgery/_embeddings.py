@@ -76,7 +76,7 @@ class EmbeddingMap:
     """The new tokenizer, whose tokens :meth:`save` names."""
 
     def row(self, new_id: int) -> tuple[list[int], list[float]]:
-        """Give the old ids and the weights of a row.
+        """Return the old ids and the weights of a row.
 
         >>> import bytepair
         >>> from bytepair import surgery
@@ -235,7 +235,7 @@ def embedding_map(
 def _parts_of_whole(
     surgery: Surgery[Any], ids: Sequence[int]
 ) -> dict[int, tuple[int, ...]]:
-    """Give the encoding by the base for text tokens that no merge makes."""
+    """Return the encoding by the base for text tokens that no merge makes."""
     tokens = surgery.tokenizer.inspect().tokens(ids)
     of_text = [token.id for token in tokens if token.kind == "text"]
     found: dict[int, tuple[int, ...]] = {}
@@ -265,7 +265,7 @@ def _sizes(
 
 
 def _unused_rows(surgery: Surgery[Any], n_old: int) -> dict[int, int]:
-    """Give the old row for each new row without a token, or whose token replaced another.
+    """Return the old row for each new row without a token, or whose token replaced another.
 
     These are the rows behind all ids. If ids stay, they include the rows of removed tokens.
     """
@@ -312,7 +312,7 @@ def _entries(parts: Sequence[int], weights: Sequence[float]) -> dict[int, float]
 def _parts_of_new(
     tokenizer: Tokenizer, kept: Mapping[int, int]
 ) -> tuple[dict[int, tuple[int, ...]], list[int]]:
-    """Give the old ids that each new token is made of, and the new tokens that no old ids make.
+    """Return the old ids that each new token is made of, and the new tokens that no old ids make.
 
     ``kept`` maps each kept new id to its old id. The parts of a token are those of the first merge
     that makes it from known tokens.

@@ -131,7 +131,7 @@ class ExtensionReport(Result):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What was done and why, for a reader."""
+        """The changes and their reasons in lines, for a reader."""
         first = added_line(self.first_id, self.added)
         if not self.added:
             return (first, *self._limit(), *self._stop())

@@ -45,7 +45,7 @@ OWN_SUFFIXES = (".bytepair", ".bytepair-compiled")
 
 @dataclass(frozen=True, repr=False)
 class Proof(Result):
-    """What was written, and how it was proven.
+    """The file that was written, and the extent of the proof.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Proof(Result):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What was proven, for a reader."""
+        """The proof in lines, for a reader."""
         readers = " and ".join(self.read_by)
         ids, texts = amount(self.n_ids, "id"), amount(self.n_texts, "text")
         lines = [f"read back by {readers}: {ids} and {texts} compared"]
@@ -134,7 +134,7 @@ def _check_beside(tokenizer: Tokenizer, target: Path, path: StrPath) -> None:
 
 
 def _without_reserved(surgery: Surgery[Any], error: FormatError) -> FormatError:
-    """Say what to do if a format cannot hold the tokens that reserve ids."""
+    """Suggest what to do if a format cannot hold the tokens that reserve ids."""
     if getattr(surgery.report, "numbering", None) != "reserved":
         return error
     ways = " and ".join(argument("numbering", way) for way in ("holes", "compact"))

@@ -68,7 +68,7 @@ class PruningReport(Removed):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What was done and why, for a reader."""
+        """The changes and their reasons in lines, for a reader."""
         lines = [
             f"{amount(len(self.removed), 'token')} removed{self._rarity()}",
             self.ids_line(),
@@ -82,7 +82,7 @@ class PruningReport(Removed):
         return tuple(lines)
 
     def _rarity(self) -> str:
-        """Say how often the removed tokens occurred in the corpus."""
+        """Describe how often the removed tokens occurred in the corpus."""
         if not self.removed:
             return ""
         n_unused, most = sum(not count for count in self.counts), max(self.counts)
@@ -94,7 +94,7 @@ class PruningReport(Removed):
         return f": {n_unused:,} not in the corpus, the others {at_most}"
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as JSON holds it."""
+        """Return all attributes as values of JSON."""
         return {
             **super().to_json(),
             "counts": list(self.counts),
@@ -225,12 +225,12 @@ class Counted:
         self.pieces = learner.corpus.pieces(ALL_BYTES) or []
 
     def scaled(self, min_count: int) -> int:
-        """Give a number of occurrences as the counts have it."""
+        """Return a number of occurrences in the scale of the counts."""
         check_count(min_count=min_count * self.scale)
         return min_count * self.scale
 
     def table(self) -> _core.PieceTable:
-        """Give the pieces as the core takes them."""
+        """Return the pieces as the core takes them."""
         table = _core.PieceTable()
         offsets = np.zeros(len(self.pieces) + 1, np.int64)
         np.cumsum([len(piece) for piece, _ in self.pieces], out=offsets[1:])
@@ -240,7 +240,7 @@ class Counted:
         return table
 
     def n_tokens_of(self, tokenizer: Tokenizer) -> int | float:
-        """Give how many tokens another tokenizer has for the pieces."""
+        """Return how many tokens another tokenizer has for the pieces."""
         course: list[int | float] = []
         train_from_counts(
             dict(self.pieces),

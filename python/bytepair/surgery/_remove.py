@@ -101,7 +101,7 @@ class Cascade(Result):
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as JSON holds it."""
+        """Return all attributes as values of JSON."""
         return {
             "named": [{"id": i, "token": name} for i, name in self.named.items()],
             "built_on": [asdict(one) for one in self.following],
@@ -152,7 +152,7 @@ class RemovalReport(Removed):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What was done and why, for a reader."""
+        """The changes and their reasons in lines, for a reader."""
         n_others = len(self.removed) - len(self.cascade.named)
         others = f", {n_others:,} of them built on others" if n_others else ""
         lines = [f"{amount(len(self.removed), 'token')} removed{others}"]
@@ -161,7 +161,7 @@ class RemovalReport(Removed):
         return (*lines, self.ids_line())
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as JSON holds it."""
+        """Return all attributes as values of JSON."""
         return {
             **self.cascade.to_json(),
             **super().to_json(),

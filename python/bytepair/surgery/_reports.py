@@ -30,7 +30,7 @@ class Removed(Result):
     numbering: Numbering
 
     def ids_line(self) -> str:
-        """Say what became of the ids."""
+        """Describe the ids after the removal."""
         left = f"{amount(self.n_after, 'token')} left"
         if self.numbering == "compact" and self.removed:
             return f"{left}, renumbered from 0 to {self.n_after - 1:,}"
@@ -39,7 +39,7 @@ class Removed(Result):
         return f"{left}, their ids unchanged{reserved}"
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as JSON holds it."""
+        """Return all attributes as values of JSON."""
         return {
             "removed": list(self.removed),
             "tokens_before": self.n_before,
@@ -49,7 +49,7 @@ class Removed(Result):
 
 
 def added_line(first_id: int, n_added: int, n_helpers: int = 0) -> str:
-    """Say which ids are new.
+    """Describe the new ids.
 
     >>> added_line(258, 3, 1), added_line(258, 1)[:20]
     ('3 tokens added (1 helper among them), ids 258 to 260; 258 ids unchanged', '1 token added, id 25')

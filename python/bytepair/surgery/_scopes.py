@@ -122,7 +122,7 @@ def _range_of(item: str) -> Range | None:
 
 
 def _checked(codes: object, shown: object = None) -> Range:
-    """Give the ends of a range of characters, surrogates left out."""
+    """Return the ends of a range of characters, surrogates left out."""
     shown = codes if shown is None else shown
     if isinstance(codes, int) and not isinstance(codes, bool):
         codes = range(codes, codes + 1)
@@ -154,7 +154,7 @@ def _joined(ranges: list[Range]) -> tuple[Range, ...]:
 
 @cache
 def _scripts() -> dict[str, tuple[Range, ...]]:
-    """Give the characters of each script."""
+    """Return the characters of each script."""
     return {name: tuple(ranges) for name, ranges in _core.unicode_scripts() if ranges}
 
 

@@ -113,7 +113,7 @@ class Surgery(Generic[SomeReport]):
         rows: int | None = None,
         multiple_of: int = 1,
     ) -> EmbeddingMap:
-        """Give the rows of a new embedding matrix as combinations of those of the old one.
+        """Return the rows of a new embedding matrix as combinations of those of the old one.
 
         The row of a kept token is copied. The row of a new token is a combination of the rows of the
         tokens that the old tokenizer encodes it to.

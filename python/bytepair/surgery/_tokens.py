@@ -180,7 +180,7 @@ def _id_of(tokenizer: Tokenizer, token: str | bytes) -> int:
 
 
 def _hint(tokenizer: Tokenizer, token: str | bytes) -> str:
-    """Say what a text that is not a token is encoded to."""
+    """Describe the encoding of a text that is not a token."""
     try:
         ids = tokenizer.encode(token)
     except TokenizerError:

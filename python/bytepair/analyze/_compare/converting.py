@@ -1,22 +1,21 @@
 """Write a tokenizer in another format, and prove that nothing changed.
 
-What is written goes to a folder of its own beside the target, is read again and compared
-with the source (``verifying``) on torture texts, on texts made of its tokens and on the texts that are given.
-Only then the files get their names. So a format that cannot express a part of the
+The files are written to a temporary folder beside the target, read again, and compared
+with the source (``verifying``) on torture texts, on texts made of its tokens, and on the user's texts.
+Only then do they get their names. So a format that cannot express a part of the
 tokenizer, or a file that would give another id, is an error that leaves nothing behind.
 
-Codes of subword-nmt and fastBPE hold no ids: whoever reads them numbers the tokens anew.
-That is an error as well, unless ``ids_may_change`` says that it is meant; then the proof
-is that texts become the same tokens, under whatever ids, and come back as the same text;
-the vocabulary may have lost what stands in no merge.
+Codes of subword-nmt and fastBPE have no ids: their reader numbers the tokens anew.
+That is an error as well, unless ``ids_may_change`` is set. Then the proof is that texts become the same
+tokens, whatever their ids, and are decoded to the same text; tokens that are in no merge may be lost.
 
 A ``tokenizer.json`` holds the ids of a SentencePiece model, but its character map normalizes a few
-texts otherwise there. That is an error which shows such a text and its ids; with
-``ids_may_change`` the file is written, ``changes`` says which texts these are, and the proof is
-that all texts which are normalized alike have the same ids.
+texts differently there. That is an error, which shows such a text and its ids. With
+``ids_may_change``, the file is written, ``changes`` describes these texts, and the proof is
+that all texts that are normalized alike have the same ids.
 
-Left out: texts that the source refuses, since it has units of text that no token stands
-for. It gives no ids for them, so none can change; ``n_refused`` tells how many there are.
+Left out: texts that the source refuses, since no token stands for some of their units.
+They have no ids that could change; ``n_refused`` is their number.
 
 Cost: two tokenizers in memory, and encoding the texts some ten times.
 """
@@ -44,22 +43,22 @@ __all__ = ["Conversion", "convert"]
 
 
 class Conversion(NamedTuple):
-    """What was written, and how it was proven.
+    """The files that were written, and the extent of the proof.
 
     Attributes
     ----------
     format, files
         The format, and the files that were written.
     n_texts, n_characters
-        How many texts gave the same ids, tokens and decoded text, those built in included.
+        The number of texts with the same ids, tokens and decoded text, with built-in ones.
     n_refused
-        How many of the given texts, or of their lines, the source refuses.
+        The number of the user's texts, or of their lines, that the source refuses.
     has_ids
-        Whether ids are the same; without, how tokens are written alone.
+        Whether ids are the same; otherwise only the texts of tokens are.
     changes
-        The kinds of texts that get other ids, as they are normalized otherwise.
+        The kinds of texts that get other ids, because they are normalized differently.
     n_changed
-        How many of the texts are of these kinds; ``n_texts`` counts the others.
+        The number of texts of these kinds; ``n_texts`` counts the others.
     """
 
     format: str
@@ -80,10 +79,10 @@ def convert(
     texts: Iterable[str] = (),
     ids_may_change: bool = False,
 ) -> Conversion:
-    r"""Write ``source`` to ``target`` in the format that its ending, or ``format``, says.
+    r"""Write ``source`` to ``target``, in the format of its extension or in ``format``.
 
-    With ``ids_may_change`` texts must become the same tokens, but not the same ids, and
-    texts may get other ids that the format can only normalize otherwise.
+    With ``ids_may_change``, texts must become the same tokens, but not the same ids; and
+    texts that the format normalizes differently may get other ids.
 
     >>> import bytepair, tempfile
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -144,7 +143,7 @@ def convert(
 
 
 def _terms_of(format_name: str) -> Terms:
-    """Return what a format must hold.
+    """Return what must be the same in a format.
 
     A SentencePiece model needs an unknown token, and decodes control tokens to nothing.
     """
@@ -190,7 +189,7 @@ def _refusal(name: str, found: str, hint: str) -> str:
 
 
 def _read_again(written: Path, name: str) -> Tokenizer:
-    """Read by the format's name: the ending of a file may say another."""
+    """Read a file by the name of its format, whatever its extension is."""
     if name in ("bytepair", "huggingface"):
         return Tokenizer.from_bytes(written.read_bytes(), format=name)
     return Tokenizer.from_file(written)

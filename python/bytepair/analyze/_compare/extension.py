@@ -102,7 +102,7 @@ class ExtensionCheck:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What was found, for a reader."""
+        """The result in lines, for a reader."""
         if self.faults:
             return tuple(f"{fault.about}: {fault.message}" for fault in self.faults)
         ids, merges = amount(self.n_ids, "id"), amount(self.n_merges, "merge")

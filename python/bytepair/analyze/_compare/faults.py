@@ -1,4 +1,4 @@
-"""What keeps a tokenizer from extending another: ids, merges, added tokens, and all other parts.
+"""What prevents a tokenizer from extending another: ids, merges, added tokens, and all other parts.
 
 Each function yields the faults that it finds. Left out: texts; see ``joining``.
 """
@@ -74,7 +74,7 @@ class Fault:
 
 
 def listed(shown: Sequence[str]) -> str:
-    """List the first cases, and say how many more there are.
+    """List the first cases, and count the others.
 
     >>> listed(["a", "b"]), listed([*"abcdefg"])
     ('a, b', 'a, b, c, d, e and 2 more')
@@ -104,7 +104,7 @@ def _shown(case: Case) -> str:
 
 
 def id_faults(pairing: Pairing) -> Iterator[Fault]:
-    """Find the tokens of the base that have another id, or are gone."""
+    """Find the tokens of the base that have another id or are missing."""
     names = token_names(pairing.tokenizers[0], [old for old, _ in pairing.moved])
     cases = [
         Case(name, old, new)

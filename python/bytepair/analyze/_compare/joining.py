@@ -86,7 +86,7 @@ class Joining:
         return Joined(n_texts, before, after)
 
     def faults(self) -> Iterator[Fault]:
-        """Yield what was found, with the first text made small."""
+        """Yield the faults, with the first text made small."""
         if not self.wrong:
             return
         why, text = self.wrong[0]
@@ -113,7 +113,7 @@ class Joining:
     def _why(
         self, text: str, rows: tuple[NDArray[Any] | None, NDArray[Any] | None]
     ) -> str:
-        """Say what is wrong with a text; nothing if the base refuses it."""
+        """Describe what is wrong with a text; nothing if the base refuses it."""
         old, new = rows
         if old is None:
             return ""
@@ -151,7 +151,7 @@ def _encoded(tokenizer: Tokenizer, text: str, allowed: Allowed) -> NDArray[Any] 
 
 
 def _lengths(pairing: Pairing) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return how long each token of both is in a text."""
+    """Return the length of each token of both in a text."""
     before, after = (
         np.array([len(token.bytes) for token in one.inspect().tokens()], np.int64)
         for one in pairing.tokenizers

@@ -1,4 +1,4 @@
-"""Give files that were written as a draft their places, once they are proven."""
+"""Move proven files from a draft to their paths."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ __all__ = ["publish"]
 def publish(
     draft: Path, target: Path, others: Mapping[Path, bytes] | None = None
 ) -> list[Path]:
-    """Copy all files in the folder of a draft beside a target; the file that is named comes last.
+    """Copy all files in the folder of a draft to the folder of a target, the named file last.
 
     Other files appear together with them, or none does.
     """

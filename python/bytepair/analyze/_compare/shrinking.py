@@ -1,10 +1,8 @@
-"""Make a text that fails small: drop stretches of it, then make characters plain.
+"""Make a failing text small: drop stretches of it, then replace characters by plain ones.
 
 Greedy delta debugging: stretches of half the text, of a quarter, … of one character are
-dropped as long as the text still fails; then each character becomes ``a`` where it may.
-Cost: at most ``n_tries`` calls of ``fails``, on no more than ``n_times`` the characters
-of the text in all; so what cannot be made small costs a multiple of the text, whatever
-its length.
+dropped as long as the text still fails; then each character becomes ``a`` if the text still fails.
+Cost: at most ``n_tries`` calls of ``fails``, with at most ``n_times`` the characters of the text in total.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +19,7 @@ N_ALWAYS = 100_000
 def shrink(
     text: str, fails: Callable[[str], bool], *, n_tries: int = 1500, n_times: int = 64
 ) -> str:
-    """Give a smaller text for which ``fails`` holds, as it does for ``text``.
+    """Return a smaller text for which ``fails`` is true, as it is for ``text``.
 
     >>> shrink("some text with a b in it", lambda text: "b" in text)
     'b'
@@ -45,7 +43,7 @@ def shrink(
 def _without_one(
     text: str, stretch: int, fails: Callable[[str], bool], n_tries: int
 ) -> tuple[str | None, int]:
-    """Drop the first stretch that may be dropped; tell how many were tried."""
+    """Drop the first stretch that may be dropped; return the text and the number of tries."""
     n_used = 0
     for smaller in _shorter(text, stretch):
         if n_used == n_tries:

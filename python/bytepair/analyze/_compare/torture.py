@@ -1,9 +1,9 @@
-"""Texts on which tokenizers differ, where they differ at all.
+"""Texts on which tokenizers usually differ.
 
 White space of every kind, digits, contractions, marks, emoji sequences, scripts without
 spaces, control characters, characters that stand for others in vocabularies, and special
-tokens, whole and cut. Left out: characters younger than Unicode 3.2, which libraries
-class by the version of their tables; see ``verifying``.
+tokens, whole and cut. Left out: characters younger than Unicode 3.2, whose classes
+depend on a library's version of Unicode; see ``verifying``.
 """
 
 from collections.abc import Iterable

@@ -1,9 +1,9 @@
 """Find the first difference between two tokenizers.
 
-Both encode torture texts, the texts that are given, and texts made of their tokens; compared are ids (of plain text, with
-special tokens recognised, and with what is put around a text) and decoded text; then what every id stands for, and the
-special tokens. The first text that differs is cut down to the characters that matter. A difference that comes from
-characters on which versions of Unicode differ, and from nothing else, is told apart: see ``Difference.is_drift``.
+Both encode torture texts, the user's texts, and texts made of their tokens. Ids (of plain text, with special tokens
+recognised, and with the template) and decoded text are compared, then the token of every id, and the special tokens. The
+first text that differs is cut down to the characters that matter. A difference that comes only from characters on which
+versions of Unicode differ is marked: see ``Difference.is_drift``.
 
 Left out: training options, names, and how parts are written in files.
 Cost: encoding the texts some five times with each, and decoding them twice. To cut down a text
@@ -55,7 +55,7 @@ class Difference(NamedTuple):
     is_drift: bool = False
 
     def __str__(self) -> str:
-        """Lay it out for a reader."""
+        """Return the difference for a reader."""
         lines = [f"{self.what} differ"]
         if self.text is not None:
             lines.append(f"  text    {self.text!a}")
@@ -77,16 +77,16 @@ class Terms(NamedTuple):
     Attributes
     ----------
     has_ids
-        Ids; without it, how tokens are written alone.
+        Ids; otherwise only the texts of tokens.
     has_decoded_text
-        What ids decode to.
+        The decoded text of ids.
     has_refusals
-        Texts that the first tokenizer refuses; without it, only what it encodes.
+        Texts that the first tokenizer refuses; otherwise only those that it encodes.
     has_special_tokens
-        Special tokens of the second and what all are decoded to; without it, only those of the
-        first and other text.
+        Special tokens of the second, and the decoded text of all; otherwise only those of the
+        first, and other text.
     has_normal_texts
-        Whether only texts count that both normalize alike.
+        Whether only texts that both normalize alike are compared.
     """
 
     has_ids: bool = True
@@ -130,7 +130,7 @@ def verify(
 def find_difference(
     first: Tokenizer, second: Tokenizer, texts: Iterable[str | bytes], terms: Terms
 ) -> Difference | None:
-    """Return the first difference in what must agree, on these texts and in the vocabularies."""
+    """Return the first difference within the terms, on these texts and in the vocabularies."""
     found = difference_on_texts(first, second, texts, terms)
     if found is not None or not terms.has_ids:
         return found
@@ -150,7 +150,7 @@ def difference_on_texts(
 
 
 def _views(first: Tokenizer, terms: Terms) -> list[tuple[str, View]]:
-    """List the ways to look at a text, each with what it shows."""
+    """List the ways to compare a text, each with its name."""
     allowed: Allowed = "all" if terms.has_special_tokens else [*first.special_tokens]
     what = "ids" if terms.has_ids else "tokens"
     call: View = CoreTokenizer.encode if terms.has_ids else CoreTokenizer.tokenize
@@ -180,7 +180,7 @@ def _decoded(
 
 
 def _ordinary(tokenizer: Tokenizer, text: str | bytes) -> str:
-    """Return what comes back of a text; the format may have lost some of its units."""
+    """Return the decoded text of a text; the format may have lost some of its units."""
     return tokenizer.decode(tokenizer.encode(text))
 
 
@@ -300,7 +300,7 @@ def _short(value: object) -> str:
 
 
 def shortened(text: str, n_characters: int = 400) -> str:
-    """Cut a long text, and say how long it is."""
+    """Cut a long text, and add its length."""
     if len(text) <= n_characters:
         return text
     return f"{text[:n_characters]}… ({len(text)} characters)"
