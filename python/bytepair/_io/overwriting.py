@@ -137,7 +137,7 @@ def _standard(stream: TextIO | None) -> list[Named]:
 
 
 def _folder_of_texts(source: str) -> Path | None:
-    """Return the path of a folder without a tokenizer; ``None`` for any other path."""
+    """Return the path of a folder that is not one tokenizer; ``None`` for any other path."""
     path = Path(source)
     if not is_folder(path):
         return None

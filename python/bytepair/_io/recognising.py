@@ -10,8 +10,8 @@ from pathlib import Path
 from bytepair import _core
 from bytepair.errors import FormatError
 
-# Formats that are not read whole: models may be larger than memory, and a compiled tokenizer is
-# mapped into memory, so that loading costs only the pages that are used.
+# Formats that are not read whole: models may be larger than memory, and the core reads compiled
+# tokenizers block by block into their final form.
 FORMATS_OF_PATHS = ("gguf", "compiled")
 
 # The tokenizer files of folders, best first: the file that says most about its tokenizer.
