@@ -102,17 +102,20 @@ def room_of(path):
 
 
 def rooms_used(path):
-    """Name the rooms that a module imports from, at its head or in a function, its own aside."""
+    """Name the rooms that a module imports from, at its head or in a function.
+
+    The head of `analyze` leads to all of its folders, so it counts as the highest of them.
+    """
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
-            where = (node.module or "").split(".") if node.module else []
-            base = PACKAGE.parent
-            if node.level:
-                base = path.parents[node.level - 1]
+            where = node.module.split(".") if node.module else []
+            base = path.parents[node.level - 1] if node.level else PACKAGE.parent
             for name in node.names:
                 target = base.joinpath(*where, name.name)
                 is_module = target.is_dir() or target.with_suffix(".py").exists()
                 target = target if is_module else target.parent
+                if target == PACKAGE / "analyze":
+                    target /= "_report"
                 if target != PACKAGE and target.is_relative_to(PACKAGE):
                     yield room_of(target)
 

@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import json
+import pkgutil
 import re
 from pathlib import Path
 
@@ -44,10 +45,13 @@ def test_every_exit_code_is_listed():
 
 
 def test_every_name_of_the_package_has_a_page(monkeypatch):
-    """What users call is in the tables of names, and on one page each."""
+    """What users call is in the tables of names, and on one page each; no page is of another name."""
     monkeypatch.chdir(REPOSITORY)
     text = "".join(reference.python_pages().values())
     assert {f"::: bytepair.{name}" for name in bytepair.__all__} <= {*text.split("\n")}
+    for path in re.findall(r"^::: (\S+)", text, re.MULTILINE):
+        if ".compat." not in path:  # needs its library
+            pkgutil.resolve_name(path)
 
 
 def test_every_dialect_and_pattern_is_described():

@@ -15,7 +15,7 @@
 //! # Which algorithm runs
 //!
 //! The symbols alone decide in [`Encoder::merge_symbols`]. Pieces longer than [`MAX_SCAN_LEN`] go through [`rounds`]
-//! first, which merge what is repeated. The first row that applies to what is left counts.
+//! first, which merge pairs that are repeated. The first row that applies to the tokens that are left counts.
 //!
 //! | tokens left | algorithm | time for n of them |
 //! |---|---|---|
@@ -90,7 +90,7 @@ impl Encoder {
         let Buffers { scan, row, tree } = &mut scratch.buffers;
         if (MAX_SCAN_LEN + 1..=MAX_ROUNDS_LEN).contains(&ids.len()) {
             rounds::merge(merges, ids, row);
-            // What is longer is merged from its symbols, whose lengths are known.
+            // Otherwise it is merged from its symbols, since `stretches` measures tokens in symbols.
             if row.len() <= stretches::SIZES.stretch {
                 ids.clear();
                 ids.extend(row.iter().map(|token| token.id));

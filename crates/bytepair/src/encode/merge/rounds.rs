@@ -26,7 +26,7 @@ pub(super) struct Linked {
     merge: RankedMerge,
 }
 
-/// Merges symbols while many pairs share the lowest rank. `row` is then what is left to merge.
+/// Merges symbols while many pairs share the lowest rank, and puts the tokens that are left into `row`.
 #[cold]
 pub(super) fn merge(merges: &impl Lookup, symbols: &[TokenId], row: &mut Vec<Linked>) {
     let mut get = repeated(|left, right| merges.get(left, right));
@@ -46,7 +46,7 @@ pub(super) fn merge(merges: &impl Lookup, symbols: &[TokenId], row: &mut Vec<Lin
 
 /// Merges each pair of the lowest rank, from left to right; returns whether each new pair has a higher rank.
 ///
-/// If one has not, no more is merged. The first `n_done` tokens are those behind the pass.
+/// If one has not, the rest of the row is kept. The first `n_done` tokens are those that the pass has left behind.
 fn merge_lowest(merges: &impl Lookup, lowest: u32, row: &mut Vec<Linked>) -> bool {
     let mut with_left = repeated(|left, right| merges.get_large(left, right));
     let mut with_right = repeated(|left, right| merges.get_large(left, right));
@@ -71,7 +71,7 @@ fn merge_lowest(merges: &impl Lookup, lowest: u32, row: &mut Vec<Linked>) -> boo
     goes_on
 }
 
-/// Looks a pair up only if it is not the last one again.
+/// A look-up that remembers the last pair, since the pairs of a run are the same.
 fn repeated(
     get: impl Fn(TokenId, TokenId) -> RankedMerge,
 ) -> impl FnMut(TokenId, TokenId) -> RankedMerge {

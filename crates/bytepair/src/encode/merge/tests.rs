@@ -49,7 +49,7 @@ proptest! {
         picks: Vec<(u16, u16)>,
         swaps in prop::collection::vec((any::<u16>(), any::<u16>()), 0..4),
         priorities in prop::collection::vec(prop_oneof![0..4_u32, any::<u32>()], 0..5),
-        piece in "[abc]{1,60}|[abc]{60,256}|a{1,256}|(ab){1,128}|c?a{9,60}b?(c|b{9,60}|c{1,9})",
+        piece in "[abc]{1,60}|[abc]{60,256}|a{1,256}|a{900,1100}b?|(ab){1,128}|c?a{9,60}b?(c|b{9,60}|c{1,9})",
     ) {
         let vocabulary = Arc::new(shuffled_vocabulary(&picks, &swaps, &priorities));
         let merges = Merges::new(&vocabulary);
@@ -73,7 +73,14 @@ proptest! {
         tree::merge(&merges, &left, &mut tree, &mut merged).unwrap();
         prop_assert_eq!(&merged, &expected);
 
-        let symbols = Symbols::new(&Units::bytes(ByteIds::Value), &vocabulary);
+        let units = Units::bytes(ByteIds::Value);
+        let encoder = Encoder::new(Arc::clone(&vocabulary), &units, false);
+        let mut scratch = Scratch { ids: ids.clone(), ..Scratch::default() };
+        merged.clear();
+        encoder.merge_symbols(&mut scratch, &mut merged).unwrap();
+        prop_assert_eq!(&merged, &expected);
+
+        let symbols = Symbols::new(&units, &vocabulary);
         let lengths = Lengths::new(&vocabulary, &symbols).unwrap();
         for (stretch, overlap) in [(1, 1), (2, 1), (7, 3), (20, 4), (40, 20)] {
             merged = vec![7; 3];
