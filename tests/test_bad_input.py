@@ -737,7 +737,7 @@ def test_what_is_neither_a_tokenizer_nor_its_path_is_refused(tokenizer):
         *((analyze.file_sums, [bad], []), (analyze.describe, {"a": bad})),
     ):
         refuses(TypeError, "a Tokenizer or a path, found int", call, *arguments)
-    refuses(FileError, "nowhere.json: No such file", analyze.portrait, "nowhere.json")
+    refuses(FileError, "nowhere.json: no such file", analyze.portrait, "nowhere.json")
     refuses(TypeError, r"'min_cuont'; did you mean min_count=\?", train, min_cuont=2)
     for call in (analyze.measure, analyze.stats):
         refuses(TypeError, r"mean threads=\?", call, tokenizer, [], thread=2)

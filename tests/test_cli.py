@@ -520,13 +520,38 @@ def test_a_text_that_fails_is_located(words, tmp_path):
     assert [found.name for found in tmp_path.iterdir()] == ["text"]
 
 
+def test_a_text_is_typed_read_from_a_file_or_from_standard_input(saved, tmp_path):
+    """All commands that take a text follow one rule, and decode takes ids or a file alike."""
+    text = "the cat sat"
+    (tmp_path / "text").write_text(text)
+    ids = run("encode", saved, text).stdout
+    for command in ("encode", "count-tokens", "trace", "show"):
+        typed = run(command, saved, text).stdout
+        assert run(command, saved, "--text", text).stdout == typed
+        assert run(command, saved, stdin=text.encode()).stdout.split()[0] in typed
+        assert run(command, saved, "text", cwd=tmp_path).stdout.split()[0] in typed
+        assert "leave out" in refused(command, saved, "a", "--text", "b", code=2)
+    for command in ("encode", "trace", "show"):
+        assert "in quotes: 'the cat'" in refused(command, saved, "the", "cat", code=2)
+        assert "a folder, not a text" in refused(command, saved, tmp_path)
+    run("encode", saved, text, "-o", tmp_path / "ids.npy")
+    np.savetxt(tmp_path / "12", np.load(tmp_path / "ids.npy"), "%d")
+    for typed in (ids.split(), [ids], [f"[{', '.join(ids.split())}]"], ["ids.npy"]):
+        assert run("decode", saved, *typed, cwd=tmp_path).stdout == text
+    assert run("decode", saved, "12", cwd=tmp_path).stdout == text
+    assert "'x': neither an id" in refused("decode", saved, "x")
+    assert "--format json is for" in refused(
+        "decode", saved, "1", "--format", "json", code=2
+    )
+
+
 def test_a_missing_input_is_named(saved, tmp_path):
     """Neither a tokenizer nor a text that is not there gives a traceback."""
     missing = tmp_path / "none"
-    assert refused("encode", saved, missing) == f"{missing}: No such file or directory"
+    assert f"{missing}: no such file" in refused("encode", saved, missing)
     assert str(missing) in refused("encode", missing)
     assert str(missing) in refused("decode", saved, missing)
-    assert refused("info", missing) == f"{missing}: No such file or directory"
+    assert refused("info", missing) == f"{missing}: no such file or folder"
 
 
 @pytest.mark.parametrize("ids", ["-1", "275", "4294967296", "99999999999999999999"])
@@ -837,7 +862,7 @@ def test_convert_writes_what_compare_finds_equal(saved, tmp_path):
     """Every file is named, own texts are counted, and both commands say so."""
     text = tmp_path / "own.txt"
     text.write_text(TEXT, encoding="utf-8")
-    found = run("convert", saved, tmp_path / "own.json", "--text", text).stdout
+    found = run("convert", saved, tmp_path / "own.json", "--corpus", text).stdout
     assert f"wrote {tmp_path / 'own.json'}\n" in found
     assert "huggingface: the same ids" in found
     equal = run("compare", saved, tmp_path / "own.json", text, "--exit-code").stdout
@@ -852,7 +877,7 @@ def test_convert_refuses_what_it_cannot_do(saved, tmp_path):
     )
     assert "extension '.txt'" in refused("convert", saved, tmp_path / "x.txt")
     assert "no such file" in refused(
-        "convert", saved, tmp_path / "x.json", "--text", "no"
+        "convert", saved, tmp_path / "x.json", "--corpus", "no"
     )
     (tmp_path / "bytes").write_bytes(b"a\xff")
     message = refused("compare", saved, saved, tmp_path / "bytes", "--exit-code")

@@ -1,5 +1,6 @@
 """Help pages and the list of commands: complete, uncut, and quick to show."""
 
+import json
 import os
 import re
 import shlex
@@ -8,10 +9,12 @@ import subprocess
 import sys
 
 import click
+import numpy as np
 import pytest
 from tests.commands import run
 from tests.programs import run_python
 
+import bytepair
 from bytepair.cli import commands
 from bytepair.cli.app import app
 
@@ -115,3 +118,45 @@ def test_bash_completes_commands_options_and_values(typed, expected, tmp_path):
     )
     found = subprocess.run(["bash", "-c", commands_of_shell], **options)
     assert sorted(found.stdout.split()) == expected
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """Make a folder with the files that examples read."""
+    folder = tmp_path_factory.mktemp("examples")
+    text = "Hello world, how low is the lower <|end|>? " * 20
+    (folder / "corpus.txt").write_text(text)
+    line = json.dumps({"text": text, "language": "English"})
+    (folder / "corpus.jsonl").write_text(f"{line}\n")
+    (folder / "terms.txt").write_text("theis\n")
+    (folder / "new.txt").write_text("from a new field, unseen before " * 9)
+    np.save(folder / "ids.npy", np.array([72, 105], np.uint16))
+    (folder / "codes.txt").write_text("#version: 0.2\nl o\nlo w</w>\n")
+    for name, size in (("tokenizer", 290), ("copy", 290), ("other", 270)):
+        options = {"vocab_size": size, "special_tokens": ["<|end|>"]}
+        tokenizer = bytepair.train_from_iterator([text], **options)
+        tokenizer.save(folder / f"{name}.json")
+    program = folder / "bytepair"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m bytepair "$@"\n')
+    program.chmod(0o700)
+    return folder
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="needs sh")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_three_examples_of_a_help_page_run(name, inputs, monkeypatch):
+    """Each is a command of bytepair, and ends without an error in a folder with its files."""
+    examples = COMMANDS[name].examples
+    assert len(examples) == 3
+    if name == "playground":
+        from bytepair.cli import playground
+
+        monkeypatch.setattr(playground, "serve", lambda _page: None)
+        monkeypatch.setattr(playground, "page_with", lambda _tokenizers: "a page")
+    environment = {**os.environ, "PATH": f"{inputs}{os.pathsep}{os.environ['PATH']}"}
+    for example in examples:
+        if re.search(r"[|<*]", example.replace("'<|end|>'", "")):
+            shown = {"shell": True, "cwd": inputs, "env": environment}
+            subprocess.run(example, **shown, check=True, capture_output=True)
+        else:
+            run(*shlex.split(example)[1:], cwd=inputs)

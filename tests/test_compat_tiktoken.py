@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import bytepair
+from bytepair import Tokenizer
 from bytepair.analyze._compare import torture
 from bytepair.compat import tiktoken as shaped
 from bytepair.compat.tiktoken import (
@@ -265,6 +266,9 @@ def test_gpt2_has_the_ranks_of_r50k_base(cache, shared, monkeypatch):
     assert get_encoding("gpt2", folder=folder).n_vocab == 50257
     monkeypatch.setenv("BYTEPAIR_ENCODINGS", str(folder))
     assert shaped.encoding_for_model("gpt-2").encode("hello world, 123") == expected
+    for name in ("gpt2", "gpt-2", "davinci"):
+        assert Tokenizer.from_file(name).encode("hello world, 123") == expected
+    assert Tokenizer.from_file("gpt-oss-20b").special_tokens["<|call|>"] == 200012
 
 
 def test_a_damaged_file_of_the_cache_is_refused_and_kept(cache, monkeypatch):

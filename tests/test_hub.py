@@ -112,6 +112,11 @@ def from_hub(hub: str, cache: Path, *arguments: str) -> str:
         "except bytepair.TokenizerError as error:\n"
         "    print(error)\n"
     )
+    return output(hub, cache, program)
+
+
+def output(hub: str, cache: Path, program: str) -> str:
+    """Run a program that fetches from this hub; give what it prints."""
     proxies = ("http_proxy", "https_proxy", "all_proxy")
     kept = {k: v for k, v in os.environ.items() if k.lower() not in proxies}
     settings = {
@@ -131,6 +136,16 @@ def test_only_the_files_of_the_tokenizer_are_fetched_and_only_once(hub, tmp_path
     assert from_hub(hub, tmp_path, "'some/model', local_files_only=True") == "258\n"
     assert from_hub(hub, tmp_path, f"'some/model', revision='{COMMIT}'") == "258\n"
     assert not [path for path in Hub.asked if "/resolve/" in path]
+
+
+def test_a_command_fetches_a_model_that_it_is_given_by_name(hub, tmp_path):
+    """The second command, and ``from_file``, find the files in the cache."""
+    count = (
+        "from bytepair.cli.app import app; app(['count-tokens', 'some/model', 'a b'])"
+    )
+    load = "import bytepair; print(bytepair.Tokenizer.from_file('some/model').n_vocab)"
+    assert output(hub, tmp_path, count) == output(hub, tmp_path, count) == "3\n"
+    assert output(hub, tmp_path, load) == "258\n"
 
 
 def test_what_the_hub_cannot_give_is_an_error_of_ours(hub, tmp_path):

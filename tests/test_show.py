@@ -500,13 +500,16 @@ def test_a_text_that_looks_like_a_tokenizer_of_lines_is_a_text(files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.json", "missing.json"], "no such file; to show the text"),
-        (["a.json", "low", "low"], "folder; expected a tokenizer before the text"),
-        (["low"], "'low': no such file or folder; expected a tokenizer first"),
-        (["-"], "standard input is not a tokenizer"),
-        ([""], "'' is not a path"),
-        (["a.json", "low", "--text", "x"], "expected a tokenizer with --text"),
-        (["a.json", "."], "has no tokenizer"),
+        (["a.json", "missing.json"], "no such file; to use 'missing.json' itself"),
+        (["a.json", "low", "low"], "several words in quotes: 'low low'"),
+        (["a.json", "no/file", "low"], "no/file: no such file"),
+        (["a.json", "a.json", "text.txt", "text.txt"], "one text at a time"),
+        (["low"], "low: no such file or folder; published tokenizers have names"),
+        (["cl100k"], "did you mean cl100k_base"),
+        (["-"], "'-' is not a tokenizer"),
+        ([""], "'' is not a tokenizer"),
+        (["a.json", "low", "--text", "x"], "leave out 'low'"),
+        (["a.json", "."], "a folder, not a text"),
         (["a.json", "low", "--json", "--ids"], "--ids has no effect on --json"),
         (["a.json", "low", "--allowed-special", "<x>"], "<x>"),
     ],
@@ -516,7 +519,9 @@ def test_what_is_not_clear_is_refused(files, monkeypatch, arguments, message):
     (files / "folder").mkdir()
     monkeypatch.chdir(files)
     arguments = ["folder" if a == "." else a for a in arguments]
-    assert message in show(*arguments, code=2 if "--json" in arguments else 1)
+    is_usage = "quotes" in message or "one text" in message or "leave" in message
+    code = 2 if is_usage or "--json" in arguments else 1
+    assert message in show(*arguments, code=code)
 
 
 def test_a_long_text_is_refused(files):

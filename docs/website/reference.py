@@ -44,6 +44,7 @@ def commands() -> dict[str, str]:
             lines += [escaped(" ".join(paragraph.split())), ""]
         usage = context.get_usage().removeprefix("Usage: ")
         lines += ["```text", usage, "```", ""]
+        lines += ["```sh", *command.examples, "```", ""]
         for title, rows in sections_of(command, context).items():
             lines += [f"## {title}", "", *definitions(rows)]
         pages[f"{entry.name}.md"] = "\n".join(lines)

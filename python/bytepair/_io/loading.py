@@ -4,6 +4,7 @@ The stem of the name only decides between published encodings with the same rank
 the formats: from bytes, or from the path if the file is not read whole.
 """
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from bytepair import _core
 from bytepair._labels import argument
 from bytepair.errors import FileError, FormatError, TokenizerError
 
+from . import published
 from .beside import ADDED_TO, added_beside, renamed_specials, with_added_beside
 from .files import read
 from .naming import named
@@ -108,9 +110,11 @@ INSTEAD_OF = {
 
 
 def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
-    """Load the tokenizer at ``path``, a file or a folder."""
+    """Load the tokenizer at ``path``, a file or a folder, or the published one with this name."""
     if is_folder(path):
         return load_folder(path, options)
+    if is_missing(path):
+        return _load_published(path, options)
     pair = pair_of(path)
     data = b""
     format_name = format_of_file(path) if pair else format_at(path)
@@ -129,6 +133,30 @@ def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
     if format_name == "tiktoken":
         return _load_tiktoken(data, options, path)
     return named(path, lambda: _core.read(format_name, data))
+
+
+def is_missing(path: Path) -> bool:
+    """Whether there is nothing at a path; other errors are reported when it is read."""
+    try:
+        os.stat(path)  # noqa: PTH116 -- of any length
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
+def _load_published(path: Path, options: Options) -> _core.CoreTokenizer:
+    """Load the tokenizer that a cache has under a name, or say how to get it."""
+    name = path.as_posix()
+    found = published.find(name)
+    if found is None:
+        parts = ["no such file or folder", published.how_to_get(name)]
+        message = f"{path}: {'; '.join(filter(None, parts))}"
+        raise FileError(message)
+    if options.encoding is None and found.encoding is not None:
+        options = options._replace(encoding=found.encoding)
+    return named(path, lambda: load(found.path, options))
 
 
 def needed_options(path: Path, options: Options) -> Options:
@@ -161,7 +189,7 @@ def is_tokenizer(path: Path) -> bool:
             file_in(path)
             return True
         if not path.is_file():
-            return False
+            return published.find(path.as_posix()) is not None
         if path.suffix in TOKENIZER_ENDINGS or path.name in NAMES_OF_PAIRS:
             return True
         format_name = format_of_file(path)

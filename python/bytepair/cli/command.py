@@ -121,7 +121,15 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command that lists its options in groups and never overwrites a file that it reads."""
+    """A command that lists its options in groups and never overwrites a file that it reads.
+
+    Its help ends with the examples of the docstring, which are the lines that begin with ``$``.
+    """
+
+    def __init__(self, name: str, *, docstring: str, **settings: Any) -> None:
+        text, *examples = docstring.split("\n$ ")
+        super().__init__(name, help=text.strip(), **settings)
+        self.examples = [example.strip() for example in examples]
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, unless it would overwrite a file that it reads or write a file twice."""
@@ -142,6 +150,12 @@ class Command(click.Command):
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """Write nothing: ``format_options`` lists the arguments, which click does itself since 8.5."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, each on a line that can be copied."""
+        if self.examples:
+            formatter.write("\nExamples:\n")
+            formatter.write("".join(f"  {example}\n" for example in self.examples))
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter
@@ -170,7 +184,7 @@ def command(
             function.__name__.replace("_", "-"),
             params=list(parameters),
             callback=lambda **values: function(**_typed(values)),
-            help=inspect.cleandoc(function.__doc__ or ""),
+            docstring=inspect.cleandoc(function.__doc__ or ""),
             context_settings=CONTEXT,
         )
 

@@ -49,7 +49,7 @@ COMMANDS = (
     Entry("show", LOOK, "Show a text in tokens, a row for each tokenizer.", "bytepair.analyze._show.command"),
     Entry("trace", LOOK, "Show how a text becomes tokens: normalizing, splitting and each merge.", "bytepair.analyze._trace.command"),
     Entry("stats", LOOK, "Measure tokenizers on a corpus, side by side.", "bytepair.analyze._stats.command"),
-    Entry("count-tokens", LOOK, "Count the tokens of each file, and in total."),
+    Entry("count-tokens", LOOK, "Count the tokens of a text, or of each file and in total."),
     Entry("compare", LOOK, "Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus.", "bytepair.analyze._compare.command"),
     Entry("report", LOOK, "Write a report about tokenizers as one HTML file.", "bytepair.analyze._report.command"),
     Entry("playground", LOOK, "Encode, trace and train in the browser; nothing leaves your machine."),

@@ -28,7 +28,7 @@ __all__ = ["convert"]
     ),
     FORMAT,
     Option(
-        "--text FILE...",
+        "--corpus FILE...",
         "A text to compare, in addition to the built-in ones. May be repeated.",
         name="texts",
         reads=True,
@@ -49,7 +49,12 @@ def convert(
     ids_may_change: bool = False,
     **loading: Any,
 ) -> None:
-    """Write a tokenizer in another format, read it back, and compare both."""
+    """Write a tokenizer in another format, read it back, and compare both.
+
+    $ bytepair convert tokenizer.json tokenizer.bytepair
+    $ bytepair convert tokenizer.json tokenizer.tiktoken
+    $ bytepair convert tokenizer.json checked.bytepair --corpus corpus.txt
+    """
     saving.format_of(target, format, option="--format")
     own = read_texts(texts or [])
     line = ProgressLine(is_shown=True)

@@ -59,7 +59,12 @@ def count_pieces(
     as_json: bool = False,
     **options: Any,
 ) -> None:
-    """Count the pieces of a corpus, for training without the corpus."""
+    """Count the pieces of a corpus, for training without the corpus.
+
+    $ bytepair count-pieces corpus.txt -o counts.parquet
+    $ bytepair count-pieces corpus.txt --dialect gpt4o -o counts.parquet
+    $ bytepair train counts.parquet --vocab-size 500 -o own.json
+    """
     from bytepair import scale
 
     if output.suffix != ".parquet":

@@ -1,5 +1,6 @@
 """``bytepair count-tokens``: the number of tokens of files, as ``wc`` counts words."""
 
+import contextlib
 import json
 from collections import Counter
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from .command import Argument, command
 from .corpus_options import READING_OPTIONS
 from .options import ADDED_TOKENS, JSON
 from .progress_line import ProgressLine
+from .texts import TEXT_OPTION, is_text, source_of
 from .tokenizers_first import TOKENIZERS, load_all, told_apart
 
 __all__ = ["count_tokens"]
@@ -29,12 +31,13 @@ N_SHOWN = 8
 @command(
     Argument(
         "arguments",
-        "TOKENIZER... [FILE]...",
-        "One or more tokenizers, then files, folders, globs, or URLs that fsspec opens; - is "
-        "standard input, which is also read if no file is named.",
+        "TOKENIZER... [TEXT|FILE]...",
+        "One or more tokenizers, then a text in quotes, or files, folders, globs, or URLs that fsspec "
+        "opens; - is standard input, which is also read if there is neither.",
         reads=True,
     ),
     TOKENIZERS,
+    TEXT_OPTION,
     *READING_OPTIONS,
     ADDED_TOKENS,
     JSON,
@@ -43,29 +46,42 @@ def count_tokens(
     arguments: list[str],
     *,
     tokenizers: list[Path] | None = None,
+    text: str | None = None,
     as_json: bool = False,
     **options: Any,
 ) -> None:
-    """Count the tokens of each file, and in total.
+    """Count the tokens of a text, or of each file and in total.
 
     Files are read like corpora: in JSON lines and tables, only the field with the text counts.
     With --input-format text, all bytes of a file count. A character without a token counts
     as one token, unless the tokenizer leaves it out; a line at the end says how many there are.
+
+    $ bytepair count-tokens tokenizer.json "How many tokens?"
+    $ bytepair count-tokens tokenizer.json other.json *.txt
+    $ cat corpus.txt | bytepair count-tokens tokenizer.json
     """
     from bytepair.analyze import file_sums
 
-    paths, corpus = told_apart(arguments, tokenizers, default="-")
+    paths, corpus = told_apart(arguments, tokenizers, may_be_nothing=True)
+    is_typed = text is not None or (len(corpus) == 1 and is_text(corpus[0]))
+    source = source_of(corpus, text) if is_typed or not corpus else None
     loaded = load_all(paths)
     names = list(loaded)
     line = ProgressLine(is_shown=True)
-    found = file_sums(
-        list(loaded.values()),
-        corpus,
-        **options,
-        progress=lambda done, total: line.show_bytes("counting", done, total),
-    )
+    if is_typed:
+        options.setdefault("input_format", "text")
+    with contextlib.nullcontext() if source is None else source.as_file() as path:
+        found = file_sums(
+            list(loaded.values()),
+            corpus if path is None else [path],
+            **options,
+            progress=lambda done, total: line.show_bytes("counting", done, total),
+        )
     line.clear()
-    rows = [(path, tuple(one.tokens for one in sums)) for path, sums in found]
+    rows = [
+        ("" if is_typed else path, tuple(one.tokens for one in sums))
+        for path, sums in found
+    ]
     missing = [tuple(one.missing for one in sums) for _path, sums in found]
     if as_json:
         print(json.dumps(_as_object(names, rows, missing)))

@@ -4,20 +4,25 @@ The output of a byte-level tokenizer is the exact bytes of its tokens. The outpu
 character-level tokenizer is text, in which end marks and ``▁`` have become spaces.
 """
 
+import contextlib
+import re
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import click
 
-from bytepair import Tokenizer
+from bytepair import FileError, Tokenizer
+from bytepair._io.loading import is_missing
+from bytepair._io.overwriting import refuse_overwriting
 
-from .command import Option, command
+from .command import Argument, Option, command
 from .ids import RAW, RAW_ENDINGS, Ids, parse_file, parse_ids
-from .options import INPUT, LINES, NUMBER_FORMATS, OUTPUT, TOKENIZER
+from .options import LINES, NUMBER_FORMATS, OUTPUT, TOKENIZER
 from .pieces import Pieces
-from .streams import line_batches, name_of, naming, reading, writing_to
+from .streams import line_batches, naming, reading, writing_to
+from .texts import Source, is_text, source_of
 from .transfer import Transfer
 
 __all__ = ["decode"]
@@ -28,7 +33,12 @@ BLOCK_LEN = 1 << 20
 
 @command(
     TOKENIZER,
-    INPUT,
+    Argument(
+        "arguments",
+        "[ID|FILE]...",
+        "Ids, or the name of a file; - is standard input. Without either, standard input is read, "
+        "unless it is a terminal.",
+    ),
     OUTPUT,
     Option(
         f"--format {NUMBER_FORMATS}",
@@ -40,15 +50,21 @@ BLOCK_LEN = 1 << 20
 )
 def decode(
     tokenizer_path: Path,
-    file: str = "-",
+    arguments: list[str] | None = None,
     *,
     output: str = "-",
     format: str | None = None,
     lines: bool = False,
 ) -> None:
-    """Decode ids to text: all ids at once, or each line of ids to a line of text."""
-    from bytepair.data._lists import open_list
+    """Decode ids to text: all ids at once, or each line of ids to a line of text.
 
+    $ bytepair decode tokenizer.json 72 105
+    $ bytepair decode tokenizer.json ids.npy
+    $ bytepair encode tokenizer.json "Hello world" | bytepair decode tokenizer.json
+    """
+    source = ids_of(arguments or [], format)
+    file = source.path
+    refuse_overwriting([file], [output])
     is_array = Path(file).suffix == ".npy"
     is_raw = is_array or Path(file).suffix.removeprefix(".").lower() in RAW_ENDINGS
     if lines and (format in RAW or (format is None and is_raw)):
@@ -56,24 +72,29 @@ def decode(
             "--lines: raw numbers have no lines; use --format text or --format json"
         )
         raise click.UsageError(message)
-    name = name_of(file)
-    opened = reading if format in RAW or is_raw else open_list
+    is_plain = format in RAW or is_raw
+    if source.typed is not None and format not in (None, "pieces"):
+        message = (
+            f"--format {format} is for files, and has no effect on ids as arguments"
+        )
+        raise click.UsageError(message)
     tokenizer = Tokenizer.from_file(tokenizer_path)
     to_bytes = decoder(tokenizer)
     parse_all, parse_line = parsers(tokenizer, format, file)
     transfer = Transfer("decoding", [file], output)
-    with opened(file) as source, writing_to(output) as target:
+    opened = ids_opened(source, is_plain=is_plain)
+    with opened as data_file, writing_to(output) as target:
         if lines:
             n_bytes, n_tokens = 0, 0
-            rows = chain.from_iterable(transfer.counted(line_batches(source)))
+            rows = chain.from_iterable(transfer.counted(line_batches(data_file)))
             for number, line in enumerate(rows, 1):
-                with naming(f"{name}: line {number}"):
+                with naming(f"{source.name}: line {number}"):
                     ids = parse_line(line)
                     n_bytes += target.write(to_bytes(ids) + b"\n")
                     n_tokens += len(ids)
         else:
-            with naming(name):
-                data = source.read()
+            with naming(source.name):
+                data = data_file.read()
                 transfer.begin(len(data))
                 ids = parse_all(data)
                 n_tokens = len(ids)
@@ -84,6 +105,40 @@ def decode(
                     n_bytes += target.write(to_bytes(ids[start : start + step]))
                     transfer.tell(len(data) * (start + step) // max(n_tokens, 1))
     transfer.finish(n_bytes, n_tokens)
+
+
+def ids_of(arguments: list[str], number_format: str | None) -> Source:
+    """Return the ids that were typed, or where to read them.
+
+    >>> ids_of(["15496", "995"], None).typed, ids_of(["[15496, 995]"], None).typed
+    (b'15496 995', b'15496 995')
+
+    Raises
+    ------
+    FileError
+        An argument is neither an id nor the name of a file.
+    """
+    typed = " ".join(arguments)
+    is_ids = re.fullmatch(r"\[?[\d\s,]+\]?", typed) is not None
+    if arguments and is_ids and not Path(typed).exists():
+        return Source(typed=" ".join(re.findall(r"\d+", typed)).encode())
+    if arguments and number_format == "pieces" and all(map(is_text, arguments)):
+        return Source(typed=typed.encode())
+    if arguments and arguments[0] != "-" and is_missing(Path(arguments[0])):
+        message = f"{arguments[0]!r}: neither an id nor the name of a file; ids are numbers such as 15496 995"
+        raise FileError(message)
+    return source_of(arguments)
+
+
+def ids_opened(
+    source: Source, *, is_plain: bool
+) -> contextlib.AbstractContextManager[BinaryIO]:
+    """Open ids as a file: raw numbers as they are, text with its compression undone."""
+    from bytepair.data._lists import open_list
+
+    if source.typed is not None:
+        return source.opened()
+    return reading(source.path) if is_plain else open_list(source.path)
 
 
 def parsers(

@@ -45,7 +45,12 @@ SENTENCE = (
     ),
 )
 def demo(*, output: Path | None = None) -> None:
-    """Train on Python's own sources, then save, load, encode and decode."""
+    """Train on Python's own sources, then save, load, encode and decode.
+
+    $ bytepair demo
+    $ bytepair demo -o demo.json
+    $ bytepair show demo.json "Hello world"
+    """
     start = time.perf_counter()
     path = output or Path(tempfile.gettempdir(), "bytepair-demo.json")
     console = Console(highlight=False, soft_wrap=True)

@@ -14,6 +14,7 @@ import click
 
 from bytepair import Tokenizer, TokenizerError, _core
 from bytepair._added import names_of
+from bytepair._io.overwriting import refuse_overwriting
 from bytepair._numpy import np
 from bytepair._plurals import amount
 
@@ -22,7 +23,6 @@ from .ids import RAW, check_width, format_ids
 from .options import (
     ADDED_TOKENS,
     ALLOWED_SPECIAL,
-    INPUT,
     LINES,
     NUMBER_FORMATS,
     OUTPUT,
@@ -30,14 +30,8 @@ from .options import (
 )
 from .pieces import Pieces
 from .problems import remark
-from .streams import (
-    line_batches,
-    name_of,
-    naming,
-    reading,
-    refuse_no_text,
-    writing_to,
-)
+from .streams import line_batches, naming, writing_to
+from .texts import TEXT, TEXT_OPTION, source_of
 from .transfer import Transfer
 
 if TYPE_CHECKING:
@@ -48,7 +42,8 @@ __all__ = ["encode"]
 
 @command(
     TOKENIZER,
-    INPUT,
+    TEXT,
+    TEXT_OPTION,
     OUTPUT,
     Option(
         f"--format {NUMBER_FORMATS}",
@@ -67,15 +62,21 @@ __all__ = ["encode"]
 )
 def encode(
     tokenizer_path: Path,
-    file: str = "-",
+    arguments: list[str] | None = None,
     *,
+    text: str | None = None,
     output: str = "-",
     format: str | None = None,
     lines: bool = False,
     add_special_tokens: bool = False,
     **options: Any,
 ) -> None:
-    """Encode text: one line of ids for the whole input, or one for each line."""
+    """Encode text: one line of ids for the whole input, or one for each line.
+
+    $ bytepair encode tokenizer.json "Hello world"
+    $ bytepair encode tokenizer.json corpus.txt -o ids.npy
+    $ bytepair encode tokenizer.json --lines --format json < corpus.txt
+    """
     is_array = Path(output).suffix == ".npy"
     is_raw = format in RAW or (
         format is None and (is_array or Path(output).suffix == ".bin")
@@ -99,7 +100,8 @@ def encode(
         )
     if problem is not None:
         raise click.UsageError(problem)
-    refuse_no_text(file)
+    source = source_of(arguments or [], text)
+    refuse_overwriting([source.path], [output])
     tokenizer = Tokenizer.from_file(tokenizer_path)
     if add_special_tokens and adds_nothing(tokenizer):
         message = (
@@ -111,31 +113,32 @@ def encode(
     if format is not None:
         check_width(tokenizer, format)
     tokenizer.count("", **options)  # refuses bad names before any text is read
-    transfer = Transfer("encoding", [file], output)
+    transfer = Transfer("encoding", [source.path], output)
     if is_raw and output != "-" and not add_special_tokens:
         tell = transfer.tell if transfer.line.is_shown else None
         dtype: Any = format
-        done = tokenizer.encode_file(
-            file, output, dtype=dtype, progress=tell, **options
-        )
-        if Path(file).is_file():
-            counter.count_file(file)
+        with source.as_file() as file:
+            done = tokenizer.encode_file(
+                file, output, dtype=dtype, progress=tell, **options
+            )
+            if Path(file).is_file():
+                counter.count_file(file)
         transfer.finish(done.n_bytes, done.n_tokens)
         counter.report("text")
         return
     options["add_special_tokens"] = add_special_tokens
     write = writer(tokenizer, format or "text")
-    with reading(file) as source, writing_to(output) as target:
+    with source.opened() as file, writing_to(output) as target:
         if lines:
-            batches = counter.counted(transfer.counted(line_batches(source)))
+            batches = counter.counted(transfer.counted(line_batches(file)))
             n_tokens = write_lines(
-                tokenizer, batches, target, write, options, name_of(file)
+                tokenizer, batches, target, write, options, source.name
             )
         else:
-            with naming(name_of(file)):
-                [text] = next(counter.counted([[source.read()]]))
-                transfer.begin(len(text))
-                ids = tokenizer.encode_to_numpy(text, **options)
+            with naming(source.name):
+                [data] = next(counter.counted([[file.read()]]))
+                transfer.begin(len(data))
+                ids = tokenizer.encode_to_numpy(data, **options)
             n_tokens = len(ids)
             target.write(write(ids))
     transfer.finish(transfer.n_bytes, n_tokens)

@@ -18,6 +18,7 @@ from .options import JSON, QUIET, TOKENIZER, new_tokenizer
 from .problems import remark
 from .sizes import number
 from .streams import name_of
+from .tokenizers_first import TokenizerPath
 from .training_options import FILES, MAX_TOKEN_BYTES, MIN_COUNT
 from .vocabulary_options import EMBEDDING_MAP, check_saving, finish
 
@@ -52,7 +53,7 @@ WIDEST = 78
         "Add the tokens of this tokenizer instead, in the order of its merges. Its added tokens, "
         "byte-fallback tokens and unknown token are left out.",
         name="other",
-        type=Path,
+        type=TokenizerPath(),
         reads=True,
     ),
     Option(
@@ -91,6 +92,10 @@ def extend(
     From a corpus, the tokens that shorten it most are learned; the curve shows what fewer would save.
     Old tokens, merges and added tokens keep their ids, new ids follow the largest one, and no text is
     encoded to more tokens than before.
+
+    $ bytepair extend tokenizer.json new.txt --add 10 -o extended.json
+    $ bytepair extend tokenizer.json --from other.json -o extended.json
+    $ bytepair extend tokenizer.json --strings terms.txt -o extended.json
     """
     from bytepair import surgery
     from bytepair.surgery._surgery import Base

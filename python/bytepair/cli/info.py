@@ -48,7 +48,12 @@ def info(
     as_json: bool = False,
     **loading: Any,
 ) -> None:
-    """Show the parts of a tokenizer and what it loses."""
+    """Show the parts of a tokenizer and what it loses.
+
+    $ bytepair info tokenizer.json
+    $ bytepair info tokenizer.json --verbose
+    $ bytepair info tokenizer.json --json
+    """
     if as_json and verbose:
         message = "--verbose has no effect on --json, which always has everything"
         raise click.UsageError(message)

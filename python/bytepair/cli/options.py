@@ -9,6 +9,7 @@ from bytepair import dialects, encodings, patterns
 from bytepair._io.saving import FORMATS
 
 from .command import DISPLAY, LOADING, Argument, Option, completing
+from .tokenizers_first import TokenizerPath
 
 NUMBER_FORMATS = "[text|pieces|json|uint16|uint32]"
 """How ids are written."""
@@ -26,14 +27,9 @@ ALLOWED_SPECIAL = Option(
 TOKENIZER = Argument(
     "tokenizer_path",
     "TOKENIZER",
-    "A tokenizer.json, .bytepair or .tiktoken file, or a folder with vocab.json and merges.txt.",
-    type=Path,
-    reads=True,
-)
-INPUT = Argument(
-    "file",
-    "[FILE]",
-    "The file to read; - is standard input, which is the default.",
+    "A file (tokenizer.json, .bytepair, .tiktoken, .model, tekken.json, .gguf, codes), a folder with such "
+    "files, or the name of a published tokenizer: gpt-4o, cl100k_base, openai/gpt-oss-20b.",
+    type=TokenizerPath(),
     reads=True,
 )
 OUTPUT = Option(

@@ -18,7 +18,7 @@ from .command import Argument, Option, command, refuse_options
 from .playground_page import page_with
 from .problems import remark
 from .sizes import number
-from .tokenizers_first import load_all
+from .tokenizers_first import TokenizerPath, load_all
 
 __all__ = ["playground", "server_of"]
 
@@ -38,7 +38,7 @@ HEADERS = {
         "tokenizers",
         "[TOKENIZER]...",
         "Tokenizers to open in the page. Without any, the page opens a few small ones.",
-        type=Path,
+        type=TokenizerPath(),
         reads=True,
     ),
     Option(
@@ -61,7 +61,12 @@ def playground(
     output: Path | None = None,
     **serving: Any,
 ) -> None:
-    """Encode, trace and train in the browser; nothing leaves your machine."""
+    """Encode, trace and train in the browser; nothing leaves your machine.
+
+    $ bytepair playground
+    $ bytepair playground tokenizer.json other.json
+    $ bytepair playground tokenizer.json -o playground.html
+    """
     if output is not None:
         reason = "is for serving the page, and has no effect on --output"
         refuse_options(serving, reason)

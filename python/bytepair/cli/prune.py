@@ -69,6 +69,10 @@ def prune(
     The rarest token that no other is built on is removed, then the counts are updated, and so on.
     Units, bytes, the unknown token and added tokens stay. Every token that stays can still be made.
     Without --output, the command shows what it would do.
+
+    $ bytepair prune tokenizer.json corpus.txt --to 270
+    $ bytepair prune tokenizer.json corpus.txt --to 270 -o small.json
+    $ bytepair prune tokenizer.json corpus.txt --min-count 2 -o pruned.json
     """
     from bytepair import surgery
     from bytepair.surgery._surgery import Base

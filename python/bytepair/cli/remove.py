@@ -85,6 +85,10 @@ def remove(
     The tokens removed with them are listed before anything is written. Without --output, the command
     shows what it would do. Units, bytes, the unknown token and special tokens cannot be removed. Every
     remaining token can still be made.
+
+    $ bytepair remove tokenizer.json ' low'
+    $ bytepair remove tokenizer.json ' lower' -o without.json
+    $ bytepair remove tokenizer.json --matching '[A-Z]' -o lower.json
     """
     from bytepair import surgery
     from bytepair.surgery._surgery import Base

@@ -92,7 +92,12 @@ def segment(
     counted: Path | None = None,
     **options: Any,
 ) -> None:
-    """Split words with subword-nmt or fastBPE codes: low@@ er."""
+    """Split words with subword-nmt or fastBPE codes: low@@ er.
+
+    $ bytepair segment codes.txt corpus.txt -o segmented.txt
+    $ echo "lower" | bytepair segment codes.txt
+    $ bytepair segment codes.txt corpus.txt --dropout 0.1 --seed 1
+    """
     segmenter = Segmenter(codes, **options)
     if counted is not None:
         check_writable(counted.parent)

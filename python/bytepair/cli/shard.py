@@ -67,7 +67,12 @@ def shard(
     as_json: bool = False,
     **options: Any,
 ) -> None:
-    """Tokenize a corpus into shards; running it again continues an interrupted run."""
+    """Tokenize a corpus into shards; running it again continues an interrupted run.
+
+    $ bytepair shard tokenizer.json corpus.txt -o shards
+    $ bytepair shard tokenizer.json corpus.jsonl --field text -o fields
+    $ bytepair shard tokenizer.json corpus.txt --end-of-document '<|end|>' -o ended
+    """
     from bytepair import scale
     from bytepair.data import check_dataset
     from bytepair.data._dataset import MAPPED

@@ -1,22 +1,65 @@
 """Arguments that begin with tokenizers: separating these from the rest, and naming them."""
 
+from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 
-from bytepair import FileError, Tokenizer, TokenizerError
-from bytepair._io.loading import is_tokenizer
+import click
+
+from bytepair import Tokenizer, TokenizerError
+from bytepair._io import hub, published
+from bytepair._io.loading import is_missing, is_tokenizer
 
 from .command import Option
+from .problems import remark
 
-__all__ = ["TOKENIZERS", "load_all", "names_of", "short_names", "told_apart"]
+__all__ = [
+    "TOKENIZERS",
+    "TokenizerPath",
+    "load_all",
+    "names_of",
+    "short_names",
+    "told_apart",
+]
 
 USUAL_NAMES = ("tokenizer", "tekken", "vocab", "merges")
 """Usual names of tokenizer files in a folder, without their extensions."""
+
+
+class TokenizerPath(click.ParamType[Path]):
+    """The path or the name of a tokenizer, whose files are fetched if they are not there."""
+
+    name = "tokenizer"
+
+    def convert(
+        self,
+        value: str | Path,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Path:
+        """Return the path."""
+        return fetched(Path(value))
+
+
+def fetched(path: Path) -> Path:
+    """Return the path; fetch a model of the Hugging Face Hub with this name, if there is no such file."""
+    name = path.as_posix()
+    is_absent = is_missing(path) and published.find(name) is None
+    if (
+        is_absent
+        and published.HUB_NAME.fullmatch(name)
+        and find_spec("huggingface_hub")
+    ):
+        remark(f"fetching {name} from the Hugging Face Hub")
+        hub.download(name, revision=None, local_files_only=False)
+    return path
+
 
 TOKENIZERS = Option(
     "--tokenizer TOKENIZER...",
     "A tokenizer; all arguments are then files of the corpus. May be repeated.",
     name="tokenizers",
-    type=Path,
+    type=TokenizerPath(),
     reads=True,
 )
 
@@ -24,34 +67,24 @@ TOKENIZERS = Option(
 def told_apart(
     arguments: list[str],
     tokenizers: list[Path] | None,
-    default: str | None,
     *,
     may_be_nothing: bool = False,
 ) -> tuple[list[Path], list[str]]:
-    """Split arguments into tokenizers and the corpus, which may have a default or be empty.
+    """Split arguments into tokenizers and the rest, a corpus or a text.
 
     The first argument is a tokenizer, and so are the next ones, up to the first that is not.
     """
     if tokenizers:
-        paths, rest = tokenizers, arguments
-    else:
-        first, *others = arguments or [""]
-        n_more = next(
-            (n for n, name in enumerate(others) if not is_tokenizer(Path(name))),
-            len(others),
-        )
-        paths, rest = (
-            [Path(name) for name in [first, *others[:n_more]]],
-            others[n_more:],
-        )
-    for path in paths:
-        if not path.exists():
-            message = f"{path}: no such file or folder; tokenizers come first"
-            raise FileError(message)
-    if not rest and default is not None:
-        return paths, [default]
-    if not rest and not may_be_nothing and not is_tokenizer(paths[0]):
-        message = f"{paths[0]}: not a tokenizer; tokenizers come first, then a corpus"
+        return list(map(fetched, tokenizers)), arguments
+    first, *others = arguments or [""]
+    if first in ("", "-"):
+        message = f"{first!r} is not a tokenizer; tokenizers come first"
+        raise TokenizerError(message)
+    more = list(takewhile(lambda name: is_tokenizer(Path(name)), others))
+    paths, rest = [fetched(Path(first)), *map(Path, more)], others[len(more) :]
+    if not is_tokenizer(paths[0]):
+        Tokenizer.from_file(first)  # says why it is none
+        message = f"{first}: not a tokenizer; tokenizers come first"
         raise TokenizerError(message)
     if not rest and not may_be_nothing:
         message = (

@@ -129,7 +129,12 @@ def train(
     as_json: bool = False,
     **wanted: Any,
 ) -> None:
-    """Train a tokenizer on text files and save it."""
+    """Train a tokenizer on text files and save it.
+
+    $ bytepair train corpus.txt --vocab-size 500 -o own.json
+    $ bytepair train corpus.txt --vocab-size 500 --special '<|end|>' -o own.json
+    $ bytepair train corpus.txt --merges 5 --steps
+    """
     if ("vocab_size" in wanted) == ("merges" in wanted):
         message = "give either --vocab-size or --merges"
         raise click.UsageError(message)

@@ -21,6 +21,7 @@ from bytepair.cli.problems import tell
 from bytepair.cli.progress_line import ProgressLine
 from bytepair.cli.sizes import number
 from bytepair.cli.texts import read_texts
+from bytepair.cli.tokenizers_first import TokenizerPath
 
 __all__ = ["EXCEEDED", "compare"]
 
@@ -47,12 +48,16 @@ def share(text: str) -> Fraction:
     Argument(
         "first_path",
         "A",
-        "A tokenizer: a file, or a folder with vocab.json and merges.txt.",
-        type=Path,
+        "A tokenizer: a file, a folder, or the name of a published one.",
+        type=TokenizerPath(),
         reads=True,
     ),
     Argument(
-        "second_path", "B", "The tokenizer to compare with A.", type=Path, reads=True
+        "second_path",
+        "B",
+        "The tokenizer to compare with A.",
+        type=TokenizerPath(),
+        reads=True,
     ),
     Argument(
         "corpus",
@@ -103,6 +108,10 @@ def compare(
 
     Tokens are compared by their content, not by their ids, since two vocabularies may number
     them differently.
+
+    $ bytepair compare tokenizer.json other.json
+    $ bytepair compare tokenizer.json other.json corpus.txt
+    $ bytepair compare tokenizer.json copy.json --exit-code
     """
     paths = first_path, second_path
     if not (exit_code or extends):

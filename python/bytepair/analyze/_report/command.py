@@ -62,7 +62,12 @@ def report(
     logs: list[Path] | None = None,
     **options: Any,
 ) -> None:
-    """Write a report about tokenizers as one HTML file."""
+    """Write a report about tokenizers as one HTML file.
+
+    $ bytepair report tokenizer.json -o report.html
+    $ bytepair report tokenizer.json other.json corpus.txt -o report.html
+    $ bytepair report tokenizer.json corpus.jsonl --group language -o report.html
+    """
     from bytepair import read_log
     from bytepair.analyze import describe
 
@@ -70,7 +75,7 @@ def report(
 
     check_output(output)
     check_libraries()
-    paths, corpus = told_apart(arguments, tokenizers, default=None, may_be_nothing=True)
+    paths, corpus = told_apart(arguments, tokenizers, may_be_nothing=True)
     if not corpus:
         refuse_options(options, "needs a corpus; give its files after the tokenizers")
     logs = logs or []

@@ -5,19 +5,17 @@ length of texts is limited.
 """
 
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from bytepair import FileError, Tokenizer, TokenizerError
-from bytepair._io.loading import is_tokenizer
+from bytepair import Tokenizer
 from bytepair.analyze import Cut, cut
 from bytepair.cli.command import DISPLAY, Argument, Option, command, refuse_options
 from bytepair.cli.options import ALLOWED_SPECIAL, JSON
-from bytepair.cli.streams import name_of, naming, reading, refuse_no_text
-from bytepair.cli.tokenizers_first import names_of
+from bytepair.cli.streams import naming
+from bytepair.cli.texts import TEXT_OPTION, source_of
+from bytepair.cli.tokenizers_first import names_of, told_apart
 from bytepair.views._terminal import columns_of, has_colours, print_lines
 
 from .draw import drawn
@@ -28,17 +26,16 @@ __all__ = ["show"]
 MAX_BYTES = 200_000
 DRAWING = ("ids", "bytes", "spaces", "pieces")
 """Options that affect only the drawing."""
-FILE_ENDINGS = (".json", ".bytepair", ".tiktoken", ".model", ".gguf", ".txt", ".md")
 
 
 @command(
     Argument(
         "arguments",
         "TOKENIZER... [TEXT|FILE|-]",
-        "One or more tokenizers, then the text: the name of a file, - for standard input, or the "
-        "text itself. Without a text, standard input is read unless it is a terminal.",
+        "One or more tokenizers, then the text in quotes, the name of a file, or - for standard input. "
+        "Without either, standard input is read, unless it is a terminal.",
     ),
-    Option("--text TEXT", "The text itself."),
+    TEXT_OPTION,
     Option("--ids", "Write the id below each token.", group=DISPLAY),
     Option("--bytes", "Write the bytes below each token.", group=DISPLAY),
     Option(
@@ -62,11 +59,16 @@ def show(
 
     Each token has a colour, or brackets if the output is not a terminal. With several
     tokenizers, text that all of them cut in the same way is grey.
+
+    $ bytepair show tokenizer.json "Hello world"
+    $ bytepair show tokenizer.json other.json "Hello world"
+    $ bytepair show tokenizer.json --ids --spaces corpus.txt
     """
     drawing = {name: options.pop(name) for name in DRAWING if name in options}
     if as_json:
         refuse_options(drawing, "has no effect on --json, which writes everything")
-    paths, content = told_apart(arguments, text)
+    paths, rest = told_apart(arguments, None, may_be_nothing=True)
+    content = source_of(rest, text).read(MAX_BYTES, "show")
     tokenizers = [Tokenizer.from_file(path) for path in paths]
     cuts = []
     for path, tokenizer in zip(paths, tokenizers, strict=True):
@@ -115,91 +117,3 @@ def as_object(name: str, found: Cut) -> dict[str, Any]:
             for group in found.groups
         ],
     }
-
-
-# Separating tokenizers from the text
-
-
-def told_apart(arguments: list[str], text: str | None) -> tuple[list[Path], bytes]:
-    """Split arguments into the paths of tokenizers and the text, and read the text."""
-    if text is not None:
-        paths = [_tokenizer(name, "with --text") for name in arguments]
-        return paths, _limited(_encoded(text), "--text")
-    *names, last = arguments
-    has_text = last in ("", "-") or not is_tokenizer(Path(last))
-    if not has_text:
-        names = arguments
-    paths = [_tokenizer(name, "before the text") for name in names]
-    if not paths:
-        _tokenizer(last, "first")
-    if has_text:
-        return paths, _text_of(last)
-    if sys.stdin is None or sys.stdin.isatty():
-        message = "give a text or a file after the tokenizer, or - for standard input"
-        raise TokenizerError(message)
-    return paths, _read("-")
-
-
-def _tokenizer(name: str, where: str) -> Path:
-    """Return the path of a tokenizer, or refuse it."""
-    path = Path(name)
-    if not name:
-        message = f"'' is not a path; expected a tokenizer {where}"
-        raise FileError(message)
-    if name == "-":
-        message = f"-: standard input is not a tokenizer; expected a tokenizer {where}"
-        raise TokenizerError(message)
-    if not path.exists():
-        message = (
-            f"{name!r}: no such file or folder; expected a tokenizer {where}; put a text of "
-            "several words in quotes"
-        )
-        raise FileError(message)
-    return path
-
-
-def _text_of(argument: str) -> bytes:
-    """Return the text: the last argument, or the content of the file that it names."""
-    if not argument:
-        return b""
-    path = Path(argument)
-    try:
-        is_there = path.exists()
-    except (OSError, ValueError):  # too long for a name, or with a null byte
-        is_there = False
-    if argument == "-" or (is_there and not path.is_dir()):
-        return _read(argument)
-    if is_there:
-        message = (
-            f"{argument}: this folder has no tokenizer; to show the text {argument!r} itself, "
-            f"give --text {argument}"
-        )
-        raise FileError(message)
-    if argument.endswith(FILE_ENDINGS) and not any(map(str.isspace, argument)):
-        message = (
-            f"{argument}: no such file; to show the text {argument!r} itself, give "
-            f"--text {argument}"
-        )
-        raise FileError(message)
-    return _limited(_encoded(argument), "the text")
-
-
-def _encoded(text: str) -> bytes:
-    """Return the bytes that were typed; surrogates stand for bytes that are not UTF-8."""
-    return text.encode(errors="surrogateescape")
-
-
-def _read(path: str) -> bytes:
-    refuse_no_text(path)
-    with reading(path) as source:
-        return _limited(source.read(MAX_BYTES + 1), name_of(path))
-
-
-def _limited(content: bytes, name: str) -> bytes:
-    if len(content) > MAX_BYTES:
-        message = (
-            f"{name}: more than {MAX_BYTES:,} bytes are too many to show; show a part of it, as "
-            "in: head -c 5000 FILE | bytepair show TOKENIZER -"
-        )
-        raise TokenizerError(message)
-    return content

@@ -80,6 +80,10 @@ def stats(
     """Measure tokenizers on a corpus, side by side.
 
     All ratios are ratios of sums over the whole corpus.
+
+    $ bytepair stats tokenizer.json corpus.txt
+    $ bytepair stats tokenizer.json other.json corpus.txt
+    $ bytepair stats tokenizer.json corpus.jsonl --group language -o stats.csv
     """
     from bytepair.analyze import stats as measured
 
@@ -87,7 +91,7 @@ def stats(
 
     outputs = outputs or []
     _check(outputs)
-    paths, corpus = told_apart(arguments, tokenizers, default=None)
+    paths, corpus = told_apart(arguments, tokenizers)
     line = ProgressLine(is_shown=True)
     found = measured(
         load_all(paths),

@@ -12,9 +12,9 @@ from bytepair import FileError, Tokenizer, analyze
 from bytepair._io.files import check_writable, write
 from bytepair._plurals import amount
 from bytepair.analyze import Reasons, Trace, Why, why
-from bytepair.cli.command import Argument, Option, command
+from bytepair.cli.command import Option, command
 from bytepair.cli.options import ALLOWED_SPECIAL, JSON, TOKENIZER
-from bytepair.cli.streams import reading
+from bytepair.cli.texts import TEXT, TEXT_OPTION, source_of
 from bytepair.cli.writing import plain
 from bytepair.views._runs import words
 from bytepair.views._terminal import columns_of, print_lines
@@ -24,10 +24,14 @@ from .trace import Added, Known, Piece, Segment, known
 
 __all__ = ["trace"]
 
+MAX_BYTES = 20_000
+"""The maximum length of a text; each byte takes about a line of output."""
+
 
 @command(
     TOKENIZER,
-    Argument("text", "TEXT", "A word, or a text in quotes; - is standard input."),
+    TEXT,
+    TEXT_OPTION,
     Option(
         "--why TOKEN",
         "Show which merge prevented this token, given as text or as written in published files.",
@@ -44,21 +48,28 @@ __all__ = ["trace"]
 )
 def trace(
     tokenizer_path: Path,
-    text: str,
+    arguments: list[str] | None = None,
     *,
+    text: str | None = None,
     asked: str | None = None,
     output: Path | None = None,
     as_json: bool = False,
     **options: Any,
 ) -> None:
-    """Show how a text becomes tokens: normalizing, splitting and each merge."""
+    """Show how a text becomes tokens: normalizing, splitting and each merge.
+
+    $ bytepair trace tokenizer.json "lower"
+    $ bytepair trace tokenizer.json "lower" --why low
+    $ bytepair trace tokenizer.json "lower" -o lower.svg
+    """
     if output is not None:
         if output.suffix != ".svg":
             message = f"{output}: the picture is an .svg file"
             raise FileError(message)
         check_writable(output.parent)
+    content = source_of(arguments or [], text).read(MAX_BYTES, "trace")
     tokenizer = Tokenizer.from_file(tokenizer_path)
-    found = analyze.trace(tokenizer, _content(text), **options)
+    found = analyze.trace(tokenizer, content, **options)
     answers = None if asked is None else why(tokenizer, found, asked)
     if output is not None:
         write(output, found.to_svg().encode())
@@ -75,13 +86,6 @@ def trace(
         places = amount(answers.n_reasons, "place")
         texts.append(f"the first {len(answers)} of {places} are shown")
     print_lines(console, folded_lines(map(words, texts), columns_of(console), 0))
-
-
-def _content(text: str) -> bytes:
-    if text != "-":
-        return text.encode(errors="surrogateescape")
-    with reading(text) as source:
-        return source.read()
 
 
 def _known(tokenizer: Tokenizer, answers: Iterable[Why]) -> dict[int, Known]:

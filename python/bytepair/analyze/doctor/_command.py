@@ -19,6 +19,7 @@ from bytepair.cli.corpus_options import READING_OPTIONS
 from bytepair.cli.options import JSON, codes_of
 from bytepair.cli.progress_line import ProgressLine
 from bytepair.cli.sizes import number
+from bytepair.cli.tokenizers_first import TokenizerPath
 
 __all__ = ["doctor"]
 
@@ -33,7 +34,7 @@ N_SHOWN = 5
         "[TOKENIZER]",
         "A tokenizer's file or folder. It is compared with tokenizer_config.json and config.json "
         "in the same folder.",
-        type=Path,
+        type=TokenizerPath(),
         reads=True,
     ),
     Option(
@@ -71,7 +72,12 @@ N_SHOWN = 5
 def doctor(
     tokenizer_path: Path | None = None, *, explain: str | None = None, **options: Any
 ) -> int:
-    """Find faults in a tokenizer; the exit code is 1 if there are any."""
+    """Find faults in a tokenizer; the exit code is 1 if there are any.
+
+    $ bytepair doctor tokenizer.json
+    $ bytepair doctor tokenizer.json --corpus corpus.txt
+    $ bytepair doctor --explain BP101
+    """
     from bytepair.analyze import doctor as analysis
 
     if explain is not None:

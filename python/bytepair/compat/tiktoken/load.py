@@ -8,11 +8,10 @@ the cache is an error that says where to put the file.
 
 import base64
 import hashlib
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from bytepair._io.published import cache_name, cache_path
 from bytepair.errors import FileError, FormatError
 
 __all__ = [
@@ -22,8 +21,6 @@ __all__ = [
     "read_file",
     "read_file_cached",
 ]
-
-CACHE_VARIABLES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 
 EMPTY_TOKEN = b"="
 """How a token of no bytes is written: what base64 gives for it would be nothing."""
@@ -40,7 +37,7 @@ def read_file(blobpath: str) -> bytes:
     if "://" in blobpath:
         message = (
             f"{blobpath}: nothing is downloaded; fetch it, and put it into the folder "
-            f"that TIKTOKEN_CACHE_DIR names, as {_cache_name(blobpath)}"
+            f"that TIKTOKEN_CACHE_DIR names, as {cache_name(blobpath)}"
         )
         raise FileError(message)
     try:
@@ -74,19 +71,6 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
         )
         raise FormatError(message)
     return data
-
-
-def cache_path(blobpath: str) -> Path | None:
-    """Return where the cache has an address; ``None`` if caching is turned off."""
-    named = (os.environ[name] for name in CACHE_VARIABLES if name in os.environ)
-    folder = next(named, None)
-    if folder is None:
-        folder = os.path.join(tempfile.gettempdir(), "data-gym-cache")  # noqa: PTH118
-    return Path(folder, _cache_name(blobpath)) if folder else None
-
-
-def _cache_name(blobpath: str) -> str:
-    return hashlib.sha1(blobpath.encode(), usedforsecurity=False).hexdigest()
 
 
 def load_tiktoken_bpe(

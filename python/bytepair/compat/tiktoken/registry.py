@@ -16,26 +16,13 @@ from typing import Any
 
 from bytepair import Tokenizer
 from bytepair._io.files import StrPath
+from bytepair._io.published import FOLDER, RANKS, address_of, paths_of
 from bytepair.errors import FileError, TokenizerError
 
 from .core import Encoding
-from .load import cache_path
 
 __all__ = ["ENCODINGS", "ENCODING_CONSTRUCTORS", "get_encoding", "list_encoding_names"]
 
-FOLDER = "BYTEPAIR_ENCODINGS"
-"""The variable that names the folder of ``.tiktoken`` files."""
-STORE = "https://openaipublic.blob.core.windows.net/encodings"
-RANKS = {
-    "gpt2": "r50k_base",
-    "r50k_base": "r50k_base",
-    "p50k_base": "p50k_base",
-    "p50k_edit": "p50k_base",
-    "cl100k_base": "cl100k_base",
-    "o200k_base": "o200k_base",
-    "o200k_harmony": "o200k_base",
-}
-"""The published encodings, and the names of their files of ranks."""
 PLUGINS = "tiktoken_ext"
 PUBLISHED_PLUGIN = "openai_public"
 
@@ -68,7 +55,7 @@ def get_encoding(encoding_name: str, *, folder: StrPath | None = None) -> Encodi
         raise TokenizerError(message)
     name = os.fspath(encoding_name)
     if folder is not None:
-        return _read(name, _paths(name, folder))
+        return _read(name, paths_of(name, folder))
     if name not in ENCODINGS and name not in list_encoding_names():
         return _from_path(name)
     with _lock:
@@ -104,21 +91,8 @@ def _plugins() -> dict[str, Any]:
 def _made(name: str) -> Encoding:
     constructor = ENCODING_CONSTRUCTORS.get(name)
     if constructor is None and name in RANKS:
-        cached = cache_path(_address(name))
-        return _read(
-            name, [*_paths(name, os.environ.get(FOLDER)), *filter(None, [cached])]
-        )
+        return _read(name, paths_of(name, os.environ.get(FOLDER), with_cache=True))
     return Encoding(**(constructor or _plugins()[name])())
-
-
-def _paths(name: str, folder: StrPath | None) -> list[Path]:
-    """List where a folder may have an encoding."""
-    names = dict.fromkeys([name, RANKS.get(name, name)])
-    return [Path(folder, f"{file}.tiktoken") for file in names] if folder else []
-
-
-def _address(name: str) -> str:
-    return f"{STORE}/{RANKS[name]}.tiktoken"
 
 
 def _read(name: str, paths: list[Path]) -> Encoding:
@@ -127,7 +101,7 @@ def _read(name: str, paths: list[Path]) -> Encoding:
     if path is None:
         looked = ", ".join(map(str, paths)) or "nothing"
         fetch = (
-            f" Nothing is downloaded: fetch {_address(name)}" if name in RANKS else ""
+            f" Nothing is downloaded: fetch {address_of(name)}" if name in RANKS else ""
         )
         message = (
             f"{name}: its file is not here; looked for {looked}.{fetch or ' Fetch it'}, and "
@@ -149,7 +123,7 @@ def _from_path(name: str) -> Encoding:
         return Encoding.from_tokenizer(Tokenizer.from_file(path), name=path.stem)
     folder = os.environ.get(FOLDER)
     if name and folder:
-        return _read(name, _paths(name, folder))
+        return _read(name, paths_of(name, folder))
     message = (
         f"unknown encoding {name!r}; known are {', '.join(list_encoding_names())}. For "
         f"another, pass its path, or folder= with {name}.tiktoken in it, or name that "
