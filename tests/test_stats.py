@@ -631,7 +631,7 @@ def test_stats_tells_tokenizers_from_the_corpus(tmp_path):
     # A tokenizer's file is text, too.
     result = run("stats", "--tokenizer", one, two, "--input-format", "text", "--json")
     assert json.loads(result.stdout)["tokenizers"][0]["metrics"]["documents"] == 1
-    assert "not a tokenizer" in refused("stats", corpus)
+    assert "JSON lines are a corpus" in refused("stats", corpus)
     assert "--tokenizer" in refused("stats", one, two)
 
 

@@ -17,6 +17,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from bytepair._expected import expect
@@ -342,6 +343,8 @@ def _codes_of(source: StrPath | Tokenizer) -> bytes:
     """Return the content of a file of codes; a tokenizer is written as codes."""
     if isinstance(source, Tokenizer):
         return source.to_bytes(format="subword-nmt")
+    if Path(source).is_dir():
+        return _codes_of(Tokenizer.from_file(source))
     data = read(source)
     try:
         is_tokenizer = recognising.sniff(data) in _FORMATS_OF_TOKENIZERS

@@ -177,7 +177,7 @@ fn check_pipeline(parts: &Parts) -> Result<()> {
         (parts.normalizer.steps().is_empty(), "a normalizer"),
         (
             splitter.is_some_and(|splitter| is_gpt2_split(splitter.stages())),
-            "a split pattern other than GPT-2's",
+            "a split pattern other than that of the dialect gpt2 (a name that ends in .json can)",
         ),
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
         (parts.template == Template::default(), "the special tokens that are put around a text"),

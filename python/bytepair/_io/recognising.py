@@ -52,6 +52,16 @@ HUB_FILES = [
 # The names of vocabularies, each with that of the merges that it needs beside it.
 MERGES_OF = dict(_core.pair_names())
 
+# Files of a model's folder that are no tokenizers.
+SETTINGS_FILES = (
+    "added_tokens.json",
+    "config.json",
+    "generation_config.json",
+    "preprocessor_config.json",
+    "special_tokens_map.json",
+    "tokenizer_config.json",
+)
+
 GPT1_VOCAB = "encoder_bpe_40000.json"
 
 NAMES_OF_PAIRS = (*MERGES_OF, *MERGES_OF.values())
@@ -125,6 +135,9 @@ def sniff(data: bytes, name: str = "") -> str:
         The format is unknown, or the file is half of a tokenizer; the message says what the
         file looks like, or which file is missing.
     """
+    if name in SETTINGS_FILES:
+        message = "settings of a tokenizer or a model; name their folder or its tokenizer.json"
+        raise FormatError(message)
     known_name = name if name in NAMES_OF_PAIRS else ""  # other names may not be UTF-8
     missing = _core.half_of_pair(known_name, data)
     if missing is not None:
@@ -150,6 +163,8 @@ def _what_it_looks_like(data: bytes) -> str:
     kind = signature(data[:CONTENT_LEN])
     if kind is not None:
         return f"not a known tokenizer format: this file looks like {kind}"
+    if b"\0" not in data[:CONTENT_LEN]:
+        return f"not a tokenizer: this file looks like a text; name the tokenizer first ({known})"
     return f"not a known tokenizer format: {known}; this file begins with {data[:24]!r}"
 
 

@@ -81,8 +81,8 @@ class Commands(click.Group):
             sys.stdout.flush()
         except TokenizerError as error:
             _leave(REFUSED, str(error))
-        except KeyboardInterrupt:
-            _leave(INTERRUPTED, "interrupted")
+        except KeyboardInterrupt as error:
+            _leave(INTERRUPTED, str(error) or "interrupted")
         except BrokenPipeError:
             _drop_output()
             raise click.exceptions.Exit(CLOSED_PIPE) from None

@@ -88,15 +88,19 @@ def shard(
     tokenizer = Tokenizer.from_file(tokenizer_path)
     sources, described, options = listed(corpus, options)
     line.note(described)
-    manifest = scale.tokenize(
-        tokenizer,
-        sources,
-        output,
-        **options,
-        progress=lambda progress: line.show(
-            describe(progress), progress.done_bytes / max(progress.total_bytes, 1)
-        ),
-    )
+    try:
+        manifest = scale.tokenize(
+            tokenizer,
+            sources,
+            output,
+            **options,
+            progress=lambda progress: line.show(
+                describe(progress), progress.done_bytes / max(progress.total_bytes, 1)
+            ),
+        )
+    except KeyboardInterrupt:
+        message = "interrupted; to continue, run the same command again"
+        raise KeyboardInterrupt(message) from None
     line.clear()
     totals = manifest["totals"]
     if check:

@@ -135,11 +135,8 @@ def train(
     $ bytepair train corpus.txt --vocab-size 500 --special '<|end|>' -o own.json
     $ bytepair train corpus.txt --merges 5 --steps
     """
-    if ("vocab_size" in wanted) == ("merges" in wanted):
-        message = "give either --vocab-size or --merges"
-        raise click.UsageError(message)
     target = Target(output, format, log)
-    target.check(has_steps=steps)
+    target.check(wanted, has_steps=steps)
     if "resume" in wanted:
         chosen = {name: wanted.get(name) for name in ("dialect", "pattern")}
         wanted["resume"] = read_earlier(wanted["resume"], **chosen)
@@ -268,10 +265,14 @@ class Target:
         """Keep the merge log of training."""
         self.merges = merges
 
-    def check(self, *, has_steps: bool) -> None:
-        """Refuse a command that neither saves nor shows anything, and a format without an output."""
+    def check(self, wanted: dict[str, Any], *, has_steps: bool) -> None:
+        """Refuse a command without a size or that neither saves nor shows anything, and an idle format."""
+        n_sizes = len(wanted.keys() & {"vocab_size", "merges"})
+        missing = [] if n_sizes else ["give --vocab-size or --merges"]
         if self.output is None and not has_steps:
-            message = "--output is missing; only --steps works without it"
+            missing.append("--output is missing; only --steps works without it")
+        if missing or n_sizes > 1:
+            message = "; ".join(missing) or "give --vocab-size or --merges, not both"
             raise click.UsageError(message)
         if self.output is None and self.format is not None:
             message = "--format needs --output"

@@ -1,5 +1,10 @@
 """Options of training, by the names of :func:`bytepair.train`; ``count-pieces`` has some of them too."""
 
+import re
+import shlex
+
+import click
+
 from bytepair import dialects, patterns
 
 from .command import DIALECT, LIMITS, WORK, Option, completing
@@ -18,10 +23,26 @@ DIALECT_NAME = Option(
     "that tokenizer.",
     shell_complete=completing(dialects),
 )
+
+
+def one_token(token: str) -> str:
+    """Return a special token, or refuse a list of them in one value.
+
+    >>> one_token("<|end|>")
+    '<|end|>'
+    """
+    if re.fullmatch(r"([<\[])\S+[>\]],\s*\1\S+", token):
+        names = " ".join(f"--special {shlex.quote(part)}" for part in token.split(","))
+        message = f"--special: {token!r} is one token; for several tokens, give {names}"
+        raise click.UsageError(message)
+    return token
+
+
 SPECIAL = Option(
     "--special TOKEN...",
     "A special token: it gets an id, and a text ends where the files contain it. May be repeated.",
     name="special_tokens",
+    parse=lambda tokens: [one_token(token) for token in tokens],
 )
 COUNTING_OPTIONS = (
     Option(

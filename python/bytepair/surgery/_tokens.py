@@ -180,7 +180,12 @@ def _id_of(tokenizer: Tokenizer, token: str | bytes) -> int:
 
 
 def _hint(tokenizer: Tokenizer, token: str | bytes) -> str:
-    """Describe the encoding of a text that is not a token."""
+    """Name a token that differs in a space or in case, or describe the encoding of the text."""
+    if isinstance(token, str):
+        variants = (f" {token}", token.strip(), token.capitalize(), token.lower())
+        near = [text for text in variants if tokenizer.token_to_id(text) is not None]
+        if near:
+            return f"; did you mean {' or '.join(map(repr, dict.fromkeys(near)))}?"
     try:
         ids = tokenizer.encode(token)
     except TokenizerError:
