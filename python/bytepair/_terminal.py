@@ -3,14 +3,21 @@
 Nothing is drawn in colours if ``NO_COLOR`` is set. The line of progress needs ``rich``, which is imported when a line is shown.
 """
 
+import contextlib
 import math
 import os
 import sys
+import threading
 import time
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ._labels import harmless
 from .errors import MissingLibraryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
 
 __all__ = ["ProgressLine", "bytes_done", "clock", "has_colours", "paint"]
 
@@ -19,6 +26,8 @@ SECONDS_BETWEEN = 0.1
 """The shortest time between two lines that say how many bytes are done."""
 SECONDS_UNTIL_RATE = 0.5
 """The shortest time after which a rate is meaningful."""
+SECONDS_OF_SILENCE = 1.0
+"""The longest time in which nothing is shown."""
 
 
 def has_colours(stream: TextIO) -> bool:
@@ -49,6 +58,32 @@ class ProgressLine:
         self.is_shown = is_shown and sys.stderr.isatty()
         self.start = time.perf_counter()
         self.shown_at = 0.0
+        self.doing = ""
+
+    @contextlib.contextmanager
+    def alive(self, doing: str) -> "Iterator[Self]":
+        """Show what is done and for how long, as soon as nothing was shown for a second.
+
+        The line is taken away at the end.
+        """
+        self.doing = doing
+        ended = threading.Event()
+        thread = threading.Thread(target=self._break_silence, args=[ended], daemon=True)
+        if self.is_shown:
+            thread.start()
+        try:
+            yield self
+        finally:
+            ended.set()
+            if self.is_shown:
+                thread.join()
+            self.clear()
+
+    def _break_silence(self, ended: threading.Event) -> None:
+        while not ended.wait(SECONDS_OF_SILENCE / 2):
+            now = time.perf_counter()
+            if now - max(self.shown_at, self.start) >= SECONDS_OF_SILENCE:
+                self.show(f"{self.doing}: {now - self.start:.0f} s")
 
     def show(self, text: str, share: float | None = None) -> None:
         """Show a text in place of the last one, with a bar if the share that is done is known."""
@@ -59,10 +94,14 @@ class ProgressLine:
 
     def show_bytes(self, what: str, done: int, total: int | None) -> None:
         """Show the bytes done and in all, the remaining time, and the rate."""
+        self.doing = what
         now = time.perf_counter()
         is_early = now - self.shown_at < SECONDS_BETWEEN and done != total
         if self.is_shown and not is_early:
             self.shown_at = now
+            if done == total:  # a full bar would say that all is done
+                self.show(f"{what}: {done / 1e6:,.1f} MB")
+                return
             text = bytes_done(what, done, total, now - self.start)
             self.show(text, done / total if total else None)
 

@@ -164,7 +164,7 @@ def _what_it_looks_like(data: bytes) -> str:
     if kind is not None:
         return f"not a known tokenizer format: this file looks like {kind}"
     if b"\0" not in data[:CONTENT_LEN]:
-        return f"not a tokenizer: this file looks like a text; name the tokenizer first ({known})"
+        return f"not a known tokenizer format: this file looks like a text; name the tokenizer first ({known})"
     return f"not a known tokenizer format: {known}; this file begins with {data[:24]!r}"
 
 

@@ -268,11 +268,13 @@ class Target:
     def check(self, wanted: dict[str, Any], *, has_steps: bool) -> None:
         """Refuse a command without a size or that neither saves nor shows anything, and an idle format."""
         n_sizes = len(wanted.keys() & {"vocab_size", "merges"})
-        missing = [] if n_sizes else ["give --vocab-size or --merges"]
+        missing = [] if n_sizes else ["give either --vocab-size or --merges"]
         if self.output is None and not has_steps:
             missing.append("--output is missing; only --steps works without it")
         if missing or n_sizes > 1:
-            message = "; ".join(missing) or "give --vocab-size or --merges, not both"
+            message = (
+                "; ".join(missing) or "give either --vocab-size or --merges, not both"
+            )
             raise click.UsageError(message)
         if self.output is None and self.format is not None:
             message = "--format needs --output"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from bytepair._labels import argument
 from bytepair._plurals import amount
 from bytepair._results import Result
 from bytepair.errors import TokenizerError
@@ -37,8 +36,7 @@ class Removed(Result):
             return f"{left}, renumbered from 0 to {self.n_after - 1:,}"
         is_reserving = self.numbering == "reserved" and self.removed
         reserved = (
-            "; the free ids are reserved, so models need no change; "
-            f"{argument('numbering', 'compact')} makes the vocabulary smaller"
+            "; the free ids are reserved, and only compact numbering makes the vocabulary smaller"
             if is_reserving
             else ""
         )

@@ -141,15 +141,14 @@ def compare_all(
     if not corpus:
         typed = [*options] if max_growth is None else ["max_growth", *options]
         refuse_options(typed, "needs a corpus; give its files after A and B")
-    line = ProgressLine(is_shown=True)
-    found = compared(
-        *paths,
-        corpus or None,
-        **options,
-        n_most=limit,
-        progress=lambda done, total: line.show_bytes("comparing", done, total),
-    )
-    line.clear()
+    with ProgressLine(is_shown=True).alive("comparing") as line:
+        found = compared(
+            *paths,
+            corpus or None,
+            **options,
+            n_most=limit,
+            progress=lambda done, total: line.show_bytes("comparing", done, total),
+        )
     names = str(paths[0]), str(paths[1])
     if as_json:
         print(json.dumps({"paths": names, **as_object(found, limit)}))
@@ -182,13 +181,9 @@ def _answer(
     Return whether there is none.
     """
     own = read_texts(corpus)
-    line = ProgressLine(is_shown=True)
-    line.show("comparing both tokenizers")
     answer = _extension if extends else _difference
-    try:
+    with ProgressLine(is_shown=True).alive("comparing both tokenizers"):
         is_right, numbers, lines = answer(paths, own)
-    finally:
-        line.clear()
     print(json.dumps(numbers) if as_json else "\n".join(lines))
     return is_right
 

@@ -79,10 +79,12 @@ def report(
     if not corpus:
         refuse_options(options, "needs a corpus; give its files after the tokenizers")
     logs = logs or []
-    line = ProgressLine(is_shown=True)
     tokenizers_by_name = load_all(paths)
     curves = dict(zip(log_names(logs), map(read_log, logs), strict=True))
-    with in_files(corpus, line) as files:
+    with (
+        ProgressLine(is_shown=True).alive("examining") as line,
+        in_files(corpus, line) as files,
+    ):
         found = describe(
             tokenizers_by_name,
             files or None,
@@ -91,8 +93,9 @@ def report(
             **options,
             progress=line.show_bytes,
         )
-    line.clear()
-    write(output, render(found).encode())
+        line.doing = "drawing"
+        page = render(found).encode()
+    write(output, page)
     remark(f"saved: {output}")
 
 

@@ -92,14 +92,13 @@ def stats(
     outputs = outputs or []
     _check(outputs)
     paths, corpus = told_apart(arguments, tokenizers)
-    line = ProgressLine(is_shown=True)
-    found = measured(
-        load_all(paths),
-        corpus,
-        **options,
-        progress=lambda done, total: line.show_bytes("measuring", done, total),
-    )
-    line.clear()
+    with ProgressLine(is_shown=True).alive("loading") as line:
+        found = measured(
+            load_all(paths),
+            corpus,
+            **options,
+            progress=lambda done, total: line.show_bytes("measuring", done, total),
+        )
     write_together({path: _content(found, path) for path in outputs})
     if as_json:
         print(found.to_json())
