@@ -11,7 +11,7 @@ import pytest
 
 import bytepair
 from bytepair import _core, analyze, surgery
-from bytepair._elsewhere import INSTEAD, INSTEAD_IN_MODULE
+from bytepair._elsewhere import INSTEAD, INSTEAD_IN_MODULE, INSTEAD_OF_OPTIONS
 
 PACKAGE = Path(bytepair.__file__).parent
 STUB = PACKAGE / "_core.pyi"
@@ -228,6 +228,10 @@ def test_names_of_other_libraries_are_answered_with_what_to_use():
         module, _, last = first.rpartition(".")
         owner = importlib.import_module(module) if module else tokenizer
         assert hasattr(owner, last) or importlib.import_module(first)
+    for name, instead in INSTEAD_OF_OPTIONS.items():
+        for call in (bytepair.train, tokenizer.encode, tokenizer.count_batch):
+            with pytest.raises(TypeError, match=re.escape(f"; use {instead}")):
+                call("low", **{name: 1})
     assert len([n for n in dir(bytepair.Tokenizer) if not n.startswith("_")]) <= 38
     with pytest.raises(AttributeError, match=r"no attribute 'nonsense'$"):
         tokenizer.nonsense  # noqa: B018

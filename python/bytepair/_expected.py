@@ -6,6 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 from ._core import CoreTokenizer
+from ._elsewhere import INSTEAD_OF_OPTIONS
 from ._names import refuse_set
 
 if TYPE_CHECKING:
@@ -95,5 +96,10 @@ def refuse_unknown(function: str, given: Iterable[str], known: Collection[str]) 
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean {near[0]}=?" if near else ""
+            hint = (
+                f"; use {INSTEAD_OF_OPTIONS[name]}"
+                if name in INSTEAD_OF_OPTIONS
+                else hint
+            )
             message = f"{function}() got an unexpected keyword argument {name!r}{hint}"
             raise TypeError(message)

@@ -271,7 +271,10 @@ impl Codes {
 
 fn checked_end_mark(format: &'static str, parts: &Parts) -> Result<EndMarkKind> {
     let Some(EndMark { text, kind }) = parts.units.end_mark.clone() else {
-        return Err(inexpressible(format, "words without an end mark (train with the dialect sennrich)"));
+        return Err(inexpressible(
+            format,
+            "words without an end mark (train with the dialect sennrich)",
+        ));
     };
     let plain = Units {
         end_mark: Some(EndMark { text: END_OF_WORD.to_owned(), kind }),

@@ -8,7 +8,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyBool, PyBytes, PyFrozenSet, PySet, PyString};
+use pyo3::types::{PyBool, PyBytes, PyFrozenSet, PyList, PySet, PyString};
 
 use crate::error::{argument, ask, raise};
 use crate::importing::may_be_array;
@@ -64,7 +64,12 @@ impl<'py> FromPyObject<'_, 'py> for Text {
 }
 
 fn not_a_text(object: &Bound<'_, PyAny>) -> PyErr {
-    PyTypeError::new_err(format!("expected str or bytes, not {}", type_name(object)))
+    let several = if object.is_instance_of::<PyList>() {
+        "; methods with batch in their names take several texts"
+    } else {
+        ""
+    };
+    PyTypeError::new_err(format!("expected str or bytes, not {}{several}", type_name(object)))
 }
 
 fn type_name(object: &Bound<'_, PyAny>) -> String {

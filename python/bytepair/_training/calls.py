@@ -14,7 +14,7 @@ from bytepair._expected import refuse_unknown
 from bytepair._labels import argument
 from bytepair._names import in_order, refuse_set
 from bytepair._weights import Weight, whole_multipliers
-from bytepair.errors import TrainingError
+from bytepair.errors import FileError, TrainingError
 
 from .learning import Learner
 from .options import FileOptions, TextOptions, TrainingOptions
@@ -165,6 +165,9 @@ def train(
     _check("train", options, FileOptions)
     if isinstance(files, Iterator):
         files = list(files)
+    if isinstance(files, str) and " " in files and not os.path.exists(files):  # noqa: PTH110
+        message = f"{files!r}: no such file; to train on a text, pass [text] to train_from_iterator"
+        raise FileError(message)
     if options.get("log") is not None:
         _refuse_overwriting(files, options)
     counts = counts_file(files)

@@ -268,13 +268,6 @@ impl CountTable {
         }
     }
 
-    /// Counts a single piece, given its own position.
-    #[cfg(test)]
-    pub(super) fn add(&mut self, text: &[u8], piece: Range<usize>, count: u64, position: u64) {
-        let position = position.wrapping_sub(piece.start as u64);
-        self.add_one(Text { bytes: text, position, count }, piece);
-    }
-
     fn add_short(&mut self, piece: Short) {
         if self.short.needs_key() {
             self.short.take_key(&[]);
@@ -480,20 +473,6 @@ fn merge_sorted<E: Entry>(
     }
 }
 
-/// All pieces of some tables with count and first position, in the order of the result.
-#[cfg(test)]
-pub(super) fn contents(tables: Vec<CountTable>, n_threads: usize) -> Vec<(Vec<u8>, i64, u64)> {
-    let parts = merge(&sorted(tables), n_threads, |range| {
-        let mut contents = Vec::new();
-        range.try_for_each(|sum| {
-            contents.push((sum.piece.to_vec(), sum.count, sum.position));
-            Ok(())
-        })?;
-        Ok(contents)
-    });
-    parts.unwrap().into_iter().flatten().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -501,6 +480,27 @@ mod tests {
     use bytepair_split::{Splitter, Unmatched, named};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+
+    impl CountTable {
+        /// Counts a single piece, given its own position.
+        fn add(&mut self, text: &[u8], piece: Range<usize>, count: u64, position: u64) {
+            let position = position.wrapping_sub(piece.start as u64);
+            self.add_one(Text { bytes: text, position, count }, piece);
+        }
+    }
+
+    /// All pieces of some tables with count and first position, in the order of the result.
+    fn contents(tables: Vec<CountTable>, n_threads: usize) -> Vec<(Vec<u8>, i64, u64)> {
+        let parts = merge(&sorted(tables), n_threads, |range| {
+            let mut contents = Vec::new();
+            range.try_for_each(|sum| {
+                contents.push((sum.piece.to_vec(), sum.count, sum.position));
+                Ok(())
+            })?;
+            Ok(contents)
+        });
+        parts.unwrap().into_iter().flatten().collect()
+    }
 
     proptest! {
         #[test]
