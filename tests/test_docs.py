@@ -378,21 +378,16 @@ def test_pages_have_the_numbers_that_were_measured():
         c for path in results for c in cells_of(json.loads(path.read_text("utf-8")))
     ]
     n_behind = sum(cell.ratio < 1 for cell in cells)
-    told = " ".join(performance.split())
-    assert f"another library {len(cells)} times" in told
-    assert f"faster in {n_behind} of these" in told
-    tables = "".join(page(f"explanation/{name}") for name in table.PAGES)
-    for fact in (
-        "32,768 tokens: 7.3 to 8.4 s",
-        "rustbpe 18.9x and 18.6x",
+    told = [page(f"explanation/{name}") for name in ("performance.md", *table.PAGES)]
+    text = " ".join(" ".join([README, *told]).split())
+    for claim in (
+        f"another library {len(cells)} times",
+        f"faster in {n_behind} of these",
+        "takes 8 s on two threads of an AMD Zen 5; Hugging Face tokenizers takes 50",
+        "32,768 tokens: 7.3 to 8.4 s, 12.3 to 13.7 s of CPU time, 1.05 GB; rustbpe 18.9x",
         "tokenizers 54x, 50x",
         "emoji with o200k (fastokens, 0.63)",
         "base64 1.37 / 1.10 / 0.78",
-    ):
-        assert fact in tables, fact
-    text = " ".join(README.split())
-    for claim in (
-        "takes 8 s on two threads of an AMD Zen 5; Hugging Face tokenizers takes 50",
         f"{len(bytepair.dialects())} dialects",
         f"reads and writes {len(saving.FORMATS)} [formats]",
         f"finds {len(CODES)} kinds",
