@@ -328,21 +328,6 @@ def test_every_error_is_in_the_list_of_errors():
     assert listed == classes - {"TokenizerError"}
 
 
-PAGES = sorted(
-    path.relative_to(REPOSITORY).as_posix()
-    for pattern in ("*.md", "docs/**/*.md", "benchmarks/**/*.md")
-    for path in REPOSITORY.glob(pattern)
-)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_links_lead_somewhere(name):
-    """Every file that a document links to exists."""
-    page = REPOSITORY / name
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-        assert "://" in target or (page.parent / target).exists(), target
-
-
 def test_the_first_pages_of_the_documentation_list_all_others():
     """A reader finds every page from the home page and those of its sections; findings have a list of their own."""
     docs = REPOSITORY / "docs"
