@@ -51,7 +51,7 @@ check: $(VENV)/built $(VENV)/for-checks ## Check formatting, lints and types
 stubs: $(VENV)/built ## Write the docstrings of the compiled core into its stub for editors
 	$(BIN)/python crates/bytepair-python/stubs.py
 
-pictures: $(VENV)/built ## Draw the pictures of the README, and the chart of the home page from measured numbers
+pictures: $(VENV)/built ## Draw the pictures of the README and the home page, and the chart from measured numbers
 	$(BIN)/python docs/pictures/make.py
 	$(BIN)/python docs/pictures/chart.py
 

@@ -1,4 +1,4 @@
-"""``python -m benchmarks table``: results as tables of a page, between its two marker comments.
+"""``python -m benchmarks table``: results as tables of pages, between the two marker comments of each.
 
 A file of results is drawn as a section: a title, when and where it was measured, a table, and its notes. Cells
 that benchmarks wrote (``results``) become a line for each case, with the phases side by side where there are
@@ -7,30 +7,27 @@ several, else with a column for each peer. What was measured by hand has columns
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from . import cases
 
 FOLDER = Path(__file__).parent / "results"
-PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "performance.md"
+EXPLANATION = Path(__file__).parent.parent / "docs" / "explanation"
 BEGIN = (
     "<!-- Tables: written by `python -m benchmarks table` from benchmarks/results -->"
 )
 END = "<!-- End of the tables -->"
-ORDER = (
-    *(
-        "train",
-        "extend",
-        "prune",
-        "encode",
-        "encode-neox",
-        "encode-llama",
-        "sentencepiece",
+PAGES = {
+    "performance-training.md": ("train", "extend", "prune"),
+    "performance-encoding.md": (
+        *("encode", "encode-neox", "encode-llama", "sentencepiece"),
+        *("encode-latency", "encode-document"),
     ),
-    *("encode-latency", "encode-document", "stats", "loading", "linear", "browser"),
-)
+    "performance-other.md": ("stats", "loading", "linear", "browser"),
+}
+"""The results of each page, in order."""
 TEXTS = {
     "english-novels.txt": "English novels",
     "english-docs.txt": "English docs",
@@ -47,21 +44,27 @@ Bar = Callable[[Cell], float]
 
 
 def main(words: list[str]) -> int:
-    """Write the tables, or with ``--check`` only say whether the page has them: 1 if not."""
+    """Write the tables, or with ``--check`` only say whether the pages have them: 1 if not."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks table")
     parser.add_argument(
         "--results", type=Path, default=FOLDER, help="the folder of results"
     )
-    parser.add_argument("--page", type=Path, default=PAGE, help="the page to write to")
     parser.add_argument(
-        "--check", action="store_true", help="write nothing; 1 if the page is another"
+        "--pages", type=Path, default=EXPLANATION, help="the folder of the pages"
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; 1 if a page is another"
     )
     arguments = parser.parse_args(words)
-    text = arguments.page.read_text(encoding="utf-8")
-    wanted = filled(text, sections(arguments.results))
-    if arguments.check:
-        return int(text != wanted)
-    arguments.page.write_text(wanted, encoding="utf-8")
+    for name, results in PAGES.items():
+        page = arguments.pages / name
+        text = page.read_text(encoding="utf-8")
+        wanted = filled(text, sections(arguments.results, results))
+        if text == wanted:
+            continue
+        if arguments.check:
+            return 1
+        page.write_text(wanted, encoding="utf-8")
     return 0
 
 
@@ -79,18 +82,17 @@ def filled(page: str, tables: str) -> str:
     return f"{before}{BEGIN}\n\n{tables}\n{END}{after}"
 
 
-def sections(folder: Path) -> str:
-    """Draw all files of results, those that are listed in ``ORDER`` first."""
-    paths = sorted(folder.glob("*.json"), key=_place)
-    drawn = (section(json.loads(path.read_text(encoding="utf-8"))) for path in paths)
-    return "\n".join(drawn)
+def sections(folder: Path, names: Iterable[str]) -> str:
+    """Draw files of results."""
+    texts = ((folder / f"{name}.json").read_text(encoding="utf-8") for name in names)
+    return "\n".join(section(json.loads(text)) for text in texts)
 
 
 def section(results: dict[str, Any]) -> str:
     """Draw one file of results."""
     known = (results.get(key) for key in ("date", "machine", "conditions"))
     facts = ", ".join(filter(None, known))
-    lines = [f"### {results['title']}", "", f"{facts[:1].upper()}{facts[1:]}."]
+    lines = [f"## {results['title']}", "", f"{facts[:1].upper()}{facts[1:]}."]
     if "cells" in results:
         several = len({cell["phase"] for cell in results["cells"]}) > 1
         draw = _phases if several else _peers
@@ -100,11 +102,6 @@ def section(results: dict[str, Any]) -> str:
     for note in results.get("notes", []):
         lines += ["", note]
     return "\n".join([*lines, ""])
-
-
-def _place(path: Path) -> tuple[int, str]:
-    is_listed = path.stem in ORDER
-    return (ORDER.index(path.stem) if is_listed else len(ORDER), path.stem)
 
 
 def _phases(results: dict[str, Any]) -> Iterator[str]:

@@ -314,7 +314,7 @@ MADE_UP["cells"] = [
 def test_tables_have_what_the_results_have():
     """Each number of a file of results stands in the table, in bold where it misses its bar."""
     lines = table.section(MADE_UP).splitlines()
-    assert lines[0] == "### Encoding"
+    assert lines[0] == "## Encoding"
     assert "2001-02-03, a machine, made up." in lines
     assert [line for line in lines if line.startswith("| gpt2")] == [
         "| gpt2, code | 111 / 222 | 1.50 / **1.49** |",
@@ -339,18 +339,21 @@ def test_a_page_keeps_what_is_around_its_tables(tmp_path):
     for broken in ("", page + page, f"{table.END}\n{table.BEGIN}\n"):
         with pytest.raises(SystemExit, match="the page must have this line"):
             table.filled(broken, "new\n")
-    path = tmp_path / "page.md"
-    path.write_text(page, encoding="utf-8")
-    (tmp_path / "encode.json").write_text(json.dumps(MADE_UP))
-    words = ["--results", str(tmp_path), "--page", str(path)]
+    for name, listed in table.PAGES.items():
+        (tmp_path / name).write_text(page, encoding="utf-8")
+        for result in listed:
+            (tmp_path / f"{result}.json").write_text(json.dumps(MADE_UP))
+    words = ["--results", str(tmp_path), "--pages", str(tmp_path)]
     assert [table.main([*words, "--check"]), table.main(words)] == [1, 0]
     assert table.main([*words, "--check"]) == 0
-    assert "| gpt2, code | 111 / 222 |" in path.read_text(encoding="utf-8")
+    assert "| gpt2, code | 111 / 222 |" in (tmp_path / name).read_text("utf-8")
 
 
-def test_the_page_has_the_tables_of_the_results():
-    """Nobody changed its tables by hand, nor the results without writing them again."""
+def test_the_pages_have_the_tables_of_the_results():
+    """Nobody changed a table by hand, nor the results without writing them again; no result is left out."""
     assert table.main(["--check"]) == 0
+    listed = [name for names in table.PAGES.values() for name in names]
+    assert sorted(listed) == sorted(path.stem for path in table.FOLDER.glob("*.json"))
 
 
 def test_a_peer_that_fails_is_named(corpus, tmp_path):

@@ -1,17 +1,20 @@
-"""Draw the pictures of the README from what the commands write.
+"""Draw the pictures of the README and the home page from what the commands write.
 
-Trains two small tokenizers on the documentation in this repository, runs ``bytepair show`` and
-``bytepair trace`` with them as on a terminal, and writes what they print as SVG:
+Trains a small tokenizer on the documentation in this repository, runs commands with it as on a terminal, and
+writes what they print as SVG. With 50 columns, type is 11 pixels high on a phone:
 
     python docs/pictures/make.py
 """
 
 import io
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 from rich.ansi import AnsiDecoder
@@ -22,10 +25,10 @@ import bytepair
 
 HERE = Path(__file__).parent
 DOCUMENTS = HERE.parent / "explanation"
-COLUMNS = 88
 TITLE_HEIGHT = 34
-TEXT = "Tokenizers merge frequent pairs: naïve, 東京"
-WORD = "encoding"
+COLUMNS = 50
+TEXT = "Tokenizers merge pairs"
+NEW = "pretokenizer"
 
 # A dark screen on pages of any colour. Fonts are those of the reader: nothing is loaded.
 THEME = TerminalTheme(
@@ -34,7 +37,7 @@ THEME = TerminalTheme(
     [(70, 74, 82)] * 8,
 )
 FORMAT = """\
-<svg class="rich-terminal" viewBox="0 28 {width} {height}" xmlns="http://www.w3.org/2000/svg" role="img">
+<svg class="rich-terminal" viewBox="0 28 {width} {height}" width="SHOWN" xmlns="http://www.w3.org/2000/svg" role="img">
 <style>
 .{unique_id}-matrix {{
   font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
@@ -56,22 +59,30 @@ FORMAT = """\
 
 def main() -> None:
     """Draw all pictures."""
-    texts = [
-        path.read_text(encoding="utf-8") for path in sorted(DOCUMENTS.glob("*.md"))
-    ]
     with tempfile.TemporaryDirectory() as folder:
-        for name, dialect, size in (("small", "gpt2", 500), ("large", "gpt4o", 2500)):
-            tokenizer = bytepair.train_from_iterator(
-                texts, vocab_size=size, dialect=dialect
-            )
-            for ending in ("json", "bytepair"):  # the latter keeps the counts
-                tokenizer.save(Path(folder) / f"{name}.{ending}")
-        draw("show", folder, ["show", "small.json", "large.json", TEXT])
-        draw("trace", folder, ["trace", "large.bytepair", WORD])
+        prepare(Path(folder))
+        draw("train", folder, ["train words.txt --merges 2 --steps"])
+        draw("look", folder, [f'show own.json "{TEXT}"', "trace own.json pairs"])
+        repair = "extend own.json --strings new.txt --output new.json"
+        after = f"show own.json new.json {NEW}"
+        draw("repair", folder, ["doctor edited.json --select BP101", repair, after])
 
 
-def draw(name: str, folder: str, arguments: list[str]) -> None:
-    """Run a command and draw what it prints."""
+def prepare(folder: Path) -> None:
+    """Write what the commands read: texts, a tokenizer, and the same with a token that was added by hand."""
+    paths = sorted(DOCUMENTS.glob("*.md"))
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    tokenizer = bytepair.train_from_iterator(texts, vocab_size=2500)
+    tokenizer.save(folder / "own.json")
+    edited = json.loads((folder / "own.json").read_text(encoding="utf-8"))
+    edited["model"]["vocab"][NEW] = tokenizer.n_vocab
+    (folder / "edited.json").write_text(json.dumps(edited), encoding="utf-8")
+    (folder / "words.txt").write_text("hug hugs pug bug", encoding="utf-8")
+    (folder / "new.txt").write_text(NEW, encoding="utf-8")
+
+
+def draw(name: str, folder: str, commands: list[str]) -> None:
+    """Run commands and draw what they print on standard output."""
     environment = {
         **os.environ,
         "COLUMNS": str(COLUMNS),
@@ -80,15 +91,6 @@ def draw(name: str, folder: str, arguments: list[str]) -> None:
         "PYTHONUTF8": "1",
     }
     environment.pop("NO_COLOR", None)
-    found = subprocess.run(
-        [sys.executable, "-m", "bytepair", *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        check=True,
-    )
-    quoted = (f'"{a}"' if " " in a else a for a in arguments)
-    printed = f"$ bytepair {' '.join(quoted)}\n{found.stdout.decode()}"
     console = Console(
         record=True,
         width=COLUMNS,
@@ -96,10 +98,21 @@ def draw(name: str, folder: str, arguments: list[str]) -> None:
         force_terminal=True,
         color_system="truecolor",
     )
-    for line in AnsiDecoder().decode(printed):
-        console.print(line, soft_wrap=True, highlight=False)
+    for command in commands:
+        found = subprocess.run(
+            [sys.executable, "-m", "bytepair", *shlex.split(command)],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            check=False,  # doctor ends with 1 if it finds a fault
+        )
+        lines = textwrap.wrap(f"$ bytepair {command}", COLUMNS)
+        printed = " \\\n> ".join(lines) + "\n" + found.stdout.decode()
+        for line in AnsiDecoder().decode(printed.rstrip() + "\n"):
+            console.print(line, soft_wrap=True, highlight=False)
+    code_format = FORMAT.replace("SHOWN", str(10 * COLUMNS))  # 16 pixels high
     svg = console.export_svg(
-        theme=THEME, code_format=FORMAT, unique_id=f"bytepair-{name}"
+        theme=THEME, code_format=code_format, unique_id=f"bytepair-{name}"
     )
     # There is no title bar, for which room is left above.
     svg = re.sub(

@@ -35,18 +35,23 @@ def pages(folder: Path) -> dict[str, str | bytes]:
         output, drawn, seconds = run(path)
         figures = {f"figure-{name}-{n}.svg": svg for n, svg in enumerate(drawn, 1)}
         shown = [f"![Figure drawn by the program]({figure})" for figure in figures]
+        printed = f"```text\n{output.rstrip()}\n```"
         parts = [
             f"# {title}",
             about,
             f"[Script]({path.name}) · [Notebook]({path.stem}.ipynb) · ran in {seconds:.1f} s",
             *shown,
             f"## Code\n\n```python\n{code}\n```",
-            f"## Output\n\n```text\n{output.rstrip()}\n```" if output.strip() else "",
+            f"## Output\n\n{printed}" if output.strip() else "",
         ]
         notebook = jupytext.writes(jupytext.reads(source, "py:light"), "ipynb")
         found |= {f"{name}.md": "\n\n".join(parts), **figures}
         found |= {path.name: source.encode(), f"{path.stem}.ipynb": notebook.encode()}
-        cards += [f"## [{title}]({name}.md)", about.split("\n\n")[0], *shown]
+        cards += [
+            f"## [{title}]({name}.md)",
+            about.split("\n\n")[0],
+            *(shown or [printed]),
+        ]
     found["index.md"] = "\n\n".join(cards)
     return found
 
@@ -69,6 +74,7 @@ def run(path: Path) -> tuple[str, list[bytes], float]:
     """
     package = path.resolve().parents[2] / "python"
     environment = {**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": str(package)}
+    environment["MATPLOTLIBRC"] = str(Path(__file__).with_name("matplotlibrc"))
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         found = subprocess.run(

@@ -109,7 +109,12 @@ def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
 def on_page_markdown(
     markdown: str, *, page: Page, config: MkDocsConfig, files: Files
 ) -> str:
-    """Link names to their pages, and leave out what is for the tests: empty lines of output, words after a language."""
+    """Link names to their pages; leave out a list of one page, and what is for the tests.
+
+    That is empty lines of output, and words after a language.
+    """
+    if page.parent is None:
+        page.meta["hide"] = ["navigation"]  # it would list this page alone
     if page.file.src_uri in ("docs/reference/api.md", "docs/reference/commands.md"):
         markdown = reference.with_links(markdown)
     markdown = re.sub(r"^<BLANKLINE>$", "", markdown, flags=re.MULTILINE)

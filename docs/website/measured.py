@@ -14,16 +14,16 @@ __all__ = ["Cell", "cells_of", "page", "pages"]
 PAGE = """\
 # Benchmarks
 
-In {n_cells:,} cells, another library was compared with bytepair for the same work: the same ids, or the same merges. In
-{n_behind} of them, the other library is faster. A cell is one vocabulary, one text, one kind of output, and one state of the
-tokenizer. Its ratio is the time of the other library divided by ours; *best peer* is the fastest of all libraries that were
-measured.
+In {n_cells:,} comparisons, another library did the same work as bytepair: it gave the same ids, or the same merges. In
+{n_behind} of them, the other library is faster. A comparison is a cell of a table: one vocabulary, one text, one kind of output,
+and one state of the tokenizer. Its ratio is the time of the other library divided by ours; *best peer* is the fastest of all
+libraries that were measured.
 
 ![Speed of training and encoding compared with other libraries](../pictures/speed.svg)
 
-## Cells
+## Comparisons
 
-| benchmark | cells | peer ahead | lowest | median | highest |
+| benchmark | comparisons | peer ahead | lowest | median | highest |
 |---|---:|---:|---:|---:|---:|
 {benchmarks}
 

@@ -6,7 +6,7 @@ Commands come from their help, dialects and patterns from tokenizers that have l
 import json
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -272,18 +272,16 @@ def anchor(name: str) -> str:
 
 
 def python_pages() -> dict[str, str]:
-    """Give a page for each name and module in the tables of the API, which mkdocstrings fills."""
+    """Give a page for each row in the tables of the API, which mkdocstrings fills."""
     api = Path("docs/reference/api.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (`.+?) \| (.+) \|$", api, re.MULTILINE)
-    found = {}
-    for cell, text in rows:
-        names = re.findall(r"`([^`]+)`", cell)
-        groups = (
-            [[name] for name in names] if names[0].startswith("bytepair.") else [names]
-        )
-        found |= {f"{group[0]}.md": python_page(group, text) for group in groups}
-    found |= {f"{name}.md": python_page([name], text) for name, text in COMPAT.items()}
-    return found
+    found = re.findall(r"^\| (`.+?) \| (.+) \|$", api, re.MULTILINE)
+    rows = [(re.findall(r"`([^`]+)`", cell), text) for cell, text in found]
+    rows += [([name], text) for name, text in COMPAT.items()]
+    pages = {}
+    for names, text in rows:
+        parts = [row for row in rows if owner(row[0][0]) == names[0]]
+        pages[f"{names[0]}.md"] = python_page(names, text, parts)
+    return pages
 
 
 COMPAT = {
@@ -291,22 +289,45 @@ COMPAT = {
     "bytepair.compat.transformers": "tokenizers of transformers, accelerated",
     "bytepair.compat.tokenizers": "tokenizers of Hugging Face tokenizers, accelerated",
 }
-WITHOUT_HEADING = (
-    "\n    options:\n      show_root_heading: false\n      show_root_toc_entry: false"
-)
+WITHOUT_HEADING = ["show_root_heading: false", "show_root_toc_entry: false"]
+Row = tuple[list[str], str]
 
 
-def python_page(names: list[str], text: str) -> str:
-    r"""Draw a page that mkdocstrings fills with what the docstrings say.
+def owner(name: str) -> str:
+    """Give the class or module whose member has a page apart, nothing for other names.
+
+    >>> [owner(name) for name in ("A", "A.b", "bytepair.c", "bytepair.c.D")]
+    ['', 'A', '', 'bytepair.c']
+    """
+    found = name.rpartition(".")[0]
+    return "" if found in ("bytepair", "bytepair.compat") else found
+
+
+def python_page(names: list[str], text: str, parts: Sequence[Row] = ()) -> str:
+    r"""Draw a page that mkdocstrings fills with what the docstrings say; members with pages apart are linked.
 
     >>> python_page(["bytepair.a"], "an interface").split("\n")[:4:2]
     ['# bytepair.a', 'An interface.']
+    >>> python_page(["A.b", "A.c"], "saving").split("\n")[:4:2]
+    ['# A: saving', '::: bytepair.A.b']
     """
-    is_module = names[0].startswith("bytepair.")
-    options = WITHOUT_HEADING if is_module or names[0] == "errors" else ""
-    paths = (name if is_module else f"bytepair.{name}" for name in names)
-    blocks = [f"::: {path}{options}" for path in paths]
-    head = [f"# {', '.join(names)}", f"{text[0].upper()}{text[1:]}."]
+    of = owner(names[0])
+    head = [f"# {of}: {text}"] if of else [f"# {', '.join(names)}"]
+    head += [] if of else [f"{text[0].upper()}{text[1:]}."]
+    options = []
+    if names == ["errors"] or (names[0].startswith("bytepair.") and not of):
+        options += WITHOUT_HEADING
+    if parts:
+        links = [f"[{about}]({inner[0]}.md)" for inner, about in parts]
+        head.append(f"On pages of their own: {', '.join(links)}.")
+        apart = [name.rpartition(".")[2] for inner, _ in parts for name in inner]
+        options.append(f"filters: ['!^_', '!^({'|'.join(apart)})$']")
+    lines = "".join(f"\n      {option}" for option in options)
+    blocks = [
+        f"::: bytepair.{name.removeprefix('bytepair.')}"
+        + (f"\n    options:{lines}" if lines else "")
+        for name in names
+    ]
     return "\n\n".join([*head, *blocks]) + "\n"
 
 
@@ -325,8 +346,7 @@ def with_links(page: str) -> str:
         names = re.findall(r"`([^`]+)`", row[1])
         cell = row[1]
         for name in names:
-            to = name if name.startswith("bytepair.") else names[0]
-            cell = cell.replace(f"`{name}`", f"[`{name}`](python/{to}.md)")
+            cell = cell.replace(f"`{name}`", f"[`{name}`](python/{names[0]}.md)")
         return f"| {cell} |"
 
     return re.sub(r"^\| (`[^|]+?) \|", linked, page, flags=re.MULTILINE)
