@@ -81,7 +81,10 @@ def test_help_waits_for_no_other_command(arguments):
     assert run_python(code).stderr.strip() == "[]"
 
 
-@pytest.mark.parametrize("typed", ["verify a b", "plot a", "convert a b --to x"])
+@pytest.mark.parametrize(
+    "typed",
+    ["verify a b", "plot a", "convert a b --to x", "docter", "train --vocab_size 9"],
+)
 def test_a_name_that_is_gone_is_refused_with_what_to_type(typed):
     """The current name stands in the message."""
     told = run(*typed.split(), code=2).stderr

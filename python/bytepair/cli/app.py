@@ -1,6 +1,7 @@
 """The group of all commands, and how their errors become messages and exit codes."""
 
 import contextlib
+import difflib
 import os
 import sys
 from typing import Any, NoReturn
@@ -37,8 +38,11 @@ class Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Return the named command; for a command that no longer exists, say what to use instead."""
-        if args[0] in INSTEAD and not ctx.resilient_parsing:
-            ctx.fail(f"No such command '{args[0]}'. Use {INSTEAD[args[0]]}.")
+        name, names = args[0], self.list_commands(ctx)
+        near = difflib.get_close_matches(name, names, n=1)
+        instead = INSTEAD.get(name, f"bytepair {near[0]}" if near else "")
+        if instead and name not in names and not ctx.resilient_parsing:
+            ctx.fail(f"No such command '{name}'. Use {instead}.")
         return super().resolve_command(ctx, args)
 
     def shell_complete(

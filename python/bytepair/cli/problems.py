@@ -13,9 +13,38 @@ from bytepair._terminal import has_colours, paint
 
 __all__ = ["INSTEAD", "remark", "tell", "tell_usage"]
 
+OTHER_NAMES = {
+    "compare": "diff",
+    "convert": "export import save",
+    "count-tokens": "tokens wc",
+    "decode": "detokenize untokenize",
+    "demo": "example quickstart",
+    "doctor": "check lint test validate",
+    "extend": "add",
+    "info": "describe dump inspect list merges vocab",
+    "playground": "gui serve ui web",
+    "remove": "delete drop",
+    "report": "html",
+    "segment": "apply-bpe apply_bpe split",
+    "shard": "pretokenize preprocess",
+    "show": "color colour view visualize viz",
+    "stats": "analyze bench eval evaluate fertility measure metrics",
+    "trace": "debug explain why",
+    "train": "fit learn learn-bpe learn_bpe spm_train",
+}
+"""Names that people try for a command."""
 INSTEAD = {
-    "count": "bytepair count-pieces",
-    "tokenize": "bytepair shard",
+    other: f"bytepair {name}"
+    for name, others in OTHER_NAMES.items()
+    for other in others.split()
+} | {
+    "chat": "bytepair.chat in Python, or bytepair count-tokens",
+    "count": "bytepair count-tokens, or bytepair count-pieces for training",
+    "download": "bytepair info ORGANIZATION/MODEL",
+    "fetch": "bytepair info ORGANIZATION/MODEL",
+    "help": "bytepair --help",
+    "tokenize": "bytepair encode, or bytepair shard for a corpus",
+    "version": "bytepair --version",
     "verify": "bytepair compare A B --exit-code",
     "merge-vocabularies": "bytepair extend BASE --from OTHER",
     "completion": "_BYTEPAIR_COMPLETE=bash_source bytepair",
@@ -44,6 +73,19 @@ INSTEAD = {
     "--parallel": "--baseline GROUP",
     "--metric": "-o FILE.csv, which has every metric by group",
     "--text": "the name of a file; for bytepair convert, --corpus FILE",
+    "--color": "FORCE_COLOR=1 bytepair …",
+    "--corpus": "the names of the files",
+    "--input": "the names of the files",
+    "--json": "--format json, if the command has it",
+    "--model": "the tokenizer as the first argument",
+    "--model-prefix": "--output",
+    "--num-merges": "--merges",
+    "--regex": "--pattern",
+    "--special-tokens": "--special",
+    "--verbose": "the command alone: a terminal shows what it does",
+    "-i": "the name of the file",
+    "-m": "the tokenizer as the first argument",
+    "-t": "the tokenizer as the first argument",
     "--file": "the name of the file, or - < FILE",
     "--exit-zero": "|| true",
     "--install-completion": "_BYTEPAIR_COMPLETE=bash_source bytepair",
@@ -71,9 +113,13 @@ def remark(*lines: str) -> None:
 def tell_usage(error: click.UsageError) -> None:
     """Write an error of wrong usage, the usage of the command, and how to get its help."""
     message = error.format_message()
-    if isinstance(error, click.NoSuchOption) and error.option_name in INSTEAD:
+    if isinstance(error, click.NoSuchOption):
         name = error.option_name
-        message = f"No such option '{name}'. Use {INSTEAD[name]}."
+        dashed = name.replace("_", "-")
+        if dashed in (error.possibilities or ()):
+            message = f"No such option '{name}'. Use {dashed}."
+        elif dashed in INSTEAD:
+            message = f"No such option '{name}'. Use {INSTEAD[dashed]}."
     tell(message)
     if error.ctx is not None:
         print(f"\n{error.ctx.get_usage()}", file=sys.stderr)
