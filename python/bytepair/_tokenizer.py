@@ -74,7 +74,9 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
             ``vocab.json`` with ``merges.txt`` and the files of older models is read. As in
             transformers, tokens that only ``tokenizer_config.json`` (``added_tokens_decoder``)
             or ``added_tokens.json`` of the folder names are added; for the path of a file other
-            than ``vocab.json``, they are not.
+            than ``vocab.json``, they are not. If there is no such file, the path may be the name of
+            a published tokenizer that is in the cache of tiktoken or of the Hugging Face Hub, such
+            as ``cl100k_base``, ``gpt-4o`` or ``openai/gpt-oss-20b``.
         dialect, pattern, special_tokens
             For a file of ranks without its sidecar, which has neither a split pattern nor
             special tokens: the dialect or the pattern that it was made for, and its special

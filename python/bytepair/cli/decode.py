@@ -6,6 +6,7 @@ character-level tokenizer is text, in which end marks and ``▁`` have become sp
 
 import contextlib
 import re
+import sys
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -104,6 +105,8 @@ def decode(
                 for start in range(0, max(n_tokens, 1), step):
                     n_bytes += target.write(to_bytes(ids[start : start + step]))
                     transfer.tell(len(data) * (start + step) // max(n_tokens, 1))
+        if source.typed is not None and output == "-" and sys.stdout.isatty():
+            target.write(b"\n")  # before the prompt of the shell
     transfer.finish(n_bytes, n_tokens)
 
 
