@@ -229,7 +229,7 @@ def test_names_of_other_libraries_are_answered_with_what_to_use():
         owner = importlib.import_module(module) if module else tokenizer
         assert hasattr(owner, last) or importlib.import_module(first)
     for name, instead in INSTEAD_OF_OPTIONS.items():
-        for call in (bytepair.train, tokenizer.encode, tokenizer.count_batch):
+        for call in (bytepair.train, tokenizer.encode_full, tokenizer.count):
             with pytest.raises(TypeError, match=re.escape(f"; use {instead}")):
                 call("low", **{name: 1})
     assert len([n for n in dir(bytepair.Tokenizer) if not n.startswith("_")]) <= 38

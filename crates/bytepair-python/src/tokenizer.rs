@@ -22,7 +22,6 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString};
 
 pub(crate) use self::calls::encode_rows;
-use self::calls::{Keywords, refuse};
 pub(crate) use self::inspecting::{Inspection, KnownToken, graphemes};
 pub(crate) use self::stream::{DecodeStream, TokenCounter};
 use crate::convert::{BorrowedText, Ids, decode_errors, id, in_batch, refuse_set};
@@ -77,16 +76,14 @@ impl CoreTokenizer {
     ///     No token has one of the ids.
     /// EncodingError
     ///     The bytes are not UTF-8, and ``errors`` is ``"strict"``.
-    #[pyo3(signature = (ids, *, errors="replace", skip_special_tokens=false, **others), text_signature = "($self, ids, *, errors='replace', skip_special_tokens=False)")]
+    #[pyo3(signature = (ids, *, errors="replace", skip_special_tokens=false))]
     fn decode<'py>(
         &self,
         py: Python<'py>,
         ids: Ids,
         errors: &str,
         skip_special_tokens: bool,
-        others: Option<Keywords<'_, '_>>,
     ) -> PyResult<Bound<'py, PyString>> {
-        refuse("Tokenizer.decode", others, &["errors", "skip_special_tokens"])?;
         let errors = decode_errors(errors)?;
         let decoded = py.detach(|| self.0.decode(&ids.0, errors, skip_special_tokens));
         text(py, &decoded.or_raise()?)

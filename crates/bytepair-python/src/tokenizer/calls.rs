@@ -70,7 +70,7 @@ impl<'a> Options<'a> {
         for (name, value) in keywords {
             let name = name.cast::<PyString>()?.to_str()?;
             if !SPECIAL.contains(&name) && !names.contains(&name) {
-                return Err(unknown(method, keywords, &[&SPECIAL[..], names].concat()));
+                return Err(unknown(method, keywords, names));
             }
             options.set(name, value).map_err(|error| of_argument(keywords.py(), name, error))?;
         }
@@ -149,17 +149,9 @@ fn probability(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     value.extract()
 }
 
-/// Refuses all keywords that a method has besides `names`, its own.
-pub(crate) fn refuse(
-    method: &str,
-    others: Option<Keywords<'_, '_>>,
-    names: &[&str],
-) -> PyResult<()> {
-    others.map_or(Ok(()), |keywords| Err(unknown(method, keywords, names)))
-}
-
 /// Refuses a keyword that a method does not have.
-fn unknown(method: &str, keywords: &Bound<'_, PyDict>, known: &[&str]) -> PyErr {
+fn unknown(method: &str, keywords: &Bound<'_, PyDict>, names: &[&str]) -> PyErr {
+    let known = [&SPECIAL[..], names].concat();
     let refused = keywords
         .py()
         .import("bytepair._expected")

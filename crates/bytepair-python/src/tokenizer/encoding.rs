@@ -13,7 +13,7 @@ use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use super::calls::{GIL_LEN, Keywords, Options, batch_by, n_expected, one_or_two, refuse, slices};
+use super::calls::{GIL_LEN, Keywords, Options, batch_by, n_expected, one_or_two, slices};
 use super::{CoreTokenizer, escaped, spelled};
 use crate::convert::{Added, BorrowedText, SpecialNames, Text, Threads, each_of, number};
 use crate::encoding::{Encoding, WriteToken};
@@ -55,7 +55,7 @@ impl CoreTokenizer {
     /// PatternError
     ///     The split pattern takes too many steps on this text.
     #[pyo3(
-        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=Threads(1), **others),
+        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=Threads(1)),
         text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1)"
     )]
     fn encode<'py>(
@@ -67,9 +67,7 @@ impl CoreTokenizer {
         added_tokens: Added,
         add_special_tokens: bool,
         threads: Threads,
-        others: Option<Keywords<'_, '_>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        refuse("Tokenizer.encode", others, &["add_special_tokens", "threads"])?;
         let options = EncodeOptions {
             allowed_special: allowed_special.as_specials(),
             disallowed_special: disallowed_special.as_specials(),
