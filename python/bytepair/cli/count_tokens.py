@@ -63,12 +63,12 @@ def count_tokens(
     from bytepair.analyze import file_sums
 
     paths, corpus = told_apart(arguments, tokenizers, may_be_nothing=True)
-    is_typed = text is not None or (len(corpus) == 1 and is_text(corpus[0]))
-    source = source_of(corpus, text) if is_typed or not corpus else None
+    is_one_text = text is not None or not corpus or list(map(is_text, corpus)) == [True]
+    source = source_of(corpus, text) if is_one_text else None
     loaded = load_all(paths)
     names = list(loaded)
     line = ProgressLine(is_shown=True)
-    if is_typed:
+    if source is not None and source.typed is not None:
         options.setdefault("input_format", "text")
     with contextlib.nullcontext() if source is None else source.as_file() as path:
         found = file_sums(
@@ -79,7 +79,7 @@ def count_tokens(
         )
     line.clear()
     rows = [
-        ("" if is_typed else path, tuple(one.tokens for one in sums))
+        ("" if source else path, tuple(one.tokens for one in sums))
         for path, sums in found
     ]
     missing = [tuple(one.missing for one in sums) for _path, sums in found]
