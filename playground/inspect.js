@@ -2,9 +2,9 @@
 //
 // Pointing at one of the three marks the other two. Shows what the page of tokens shows, no more.
 
-import { copy, el, number } from "playground/dom";
+import { copy, el, number, reveal } from "playground/dom";
 import { hex, labelOf } from "playground/glyphs";
-import { idsOf } from "playground/tokens";
+import { idsOf, tint } from "playground/tokens";
 
 const MOST = 64;
 
@@ -37,7 +37,7 @@ export function inspector(actions) {
         const id = view.row.ids[token];
         const known = view.tokenizer.known.get(id);
         const text = known?.bytes.length ? hex(known.bytes.slice(0, MOST)) : "–";
-        own.push([el("span", { text: String(id), data: { group: group.number } }), el("span", { text, data: { group: group.number } })]);
+        own.push([el("span", { text: String(id), style: tint(id), data: { group: group.number } }), el("span", { text, data: { group: group.number } })]);
       }
       for (const [id, byte] of own) {
         ids.append(id, " ");
@@ -52,8 +52,8 @@ export function inspector(actions) {
     for (const old of place.querySelectorAll(".on")) old.classList.remove("on");
     const own = marks.get(group.number) ?? [];
     for (const mark of own) mark.classList.add("on");
-    scrollTo(ids, own[0]);
-    scrollTo(bytes, own[1]);
+    reveal(ids, own[0]);
+    reveal(bytes, own[1]);
     const known = Array.from(view.row.ids.subarray(group.first, Math.min(group.last, group.first + 8)), (id) => view.tokenizer.known.get(id));
     const count = group.last - group.first;
     const range = `${number(group.start)}–${number(group.end)}`;
@@ -79,10 +79,3 @@ export function inspector(actions) {
 }
 
 const row = (name, value) => [el("dt", { text: name }), el("dd", { text: value })];
-
-// Only the strip is scrolled, never the page.
-function scrollTo(strip, mark) {
-  if (!mark) return;
-  const top = mark.offsetTop - strip.offsetTop;
-  if (top < strip.scrollTop || top > strip.scrollTop + strip.clientHeight - 24) strip.scrollTop = top - strip.clientHeight / 2;
-}

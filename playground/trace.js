@@ -3,11 +3,13 @@
 // The text is that of "Encode", or a word typed here. The core says what happens; nothing is merged here.
 
 import { groupAt, rowOf } from "playground/align";
-import { counted, el, number } from "playground/dom";
+import { counted, el, number, reveal } from "playground/dom";
 import { hex, isRightToLeft, labelOf, looseText, textOf, visible } from "playground/glyphs";
+import { cutsOf, inOrder } from "playground/order";
 import { player } from "playground/player";
 import { change, state } from "playground/state";
 import { learn, named, open, takeKnown } from "playground/tokenizers";
+import { areNear, chip, hueOf } from "playground/tokens";
 import { MOST_LEAVES, drawTree, treeOf } from "playground/tree";
 
 const AROUND = 160; // bytes of the text beside the piece
@@ -22,17 +24,18 @@ export function traceView(actions) {
   const strip = el("div", { class: "tokens strip-text", dir: "auto", role: "group", "aria-label": "Choose a token of the text" });
   const said = el("p", { class: "lead", role: "status", "aria-live": "polite" });
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
-  const row = el("div", { class: "symbols", dir: "auto" });
+  const row = el("div", { class: "symbols" });
   const reason = el("p", { class: "reason", "aria-live": "polite" });
   const others = el("table", { class: "others" });
-  const picture = el("div", { class: "picture", tabIndex: 0, role: "region", "aria-label": "Merge tree" });
+  const picture = el("div", { class: "picture scrolls", tabIndex: 0, role: "region", "aria-label": "Merge tree" });
+  const isCut = el("p", { class: "quiet", text: "The tree is wider than its box: scroll it sideways." });
   const rows = el("ol", { class: "rows-of-merges", start: 0 });
   const steps = player((step) => drawStep(step), "Merge");
   const body = el("div", { class: "trace-body" },
     said, el("div", { class: "card" }, steps.place, row, reason),
     el("div", { class: "pair" },
-      el("section", { class: "card", "aria-label": "Merge tree" }, el("h3", { text: "Merge tree" }), picture),
-      el("section", { class: "card", "aria-label": "All pairs at this step" }, el("h3", { text: "Why this pair" }), el("div", { class: "scroll" }, others))),
+      el("section", { class: "card", "aria-label": "Merge tree" }, el("h3", { text: "Merge tree" }), picture, isCut),
+      el("section", { class: "card", "aria-label": "All pairs at this step" }, el("h3", { text: "Why this pair" }), el("div", { class: "scroll scrolls", tabIndex: 0, role: "region", "aria-label": "Pairs at this step" }, others))),
     el("section", { class: "card", "aria-label": "The piece after each merge" }, el("h3", { text: "After each merge" }), rows));
   const place = el("section", { id: "trace", "aria-labelledby": "tab-trace" },
     el("div", { class: "head fields" },
@@ -122,6 +125,7 @@ export function traceView(actions) {
     await learn(one, groups.flatMap((group) => Array.from(answer.ids.subarray(group.first, Math.min(group.last, group.first + 8)))));
     const drawn = [from > 0 ? "… " : ""];
     let reached = groups[0]?.start ?? 0;
+    let before = null;
     for (const group of groups) {
       if (group.start > reached) drawn.push(el("span", { class: "out", text: visible(looseText(bytes.subarray(reached, group.start)), true) }));
       reached = Math.max(reached, group.end);
@@ -129,10 +133,13 @@ export function traceView(actions) {
       const shown = group.start === group.end ? labelOf(one.known.get(answer.ids[group.first])) : visible(looseText(bytes.subarray(group.start, Math.min(group.end, group.start + 200))), state.spaces).replaceAll("⏎", "⏎\n"); // each line has its own direction
       // No <button>: that is a box of its own, in which Arabic letters lose their neighbours.
       const go = () => { current.at = group.start + current.start; load(); };
+      const hue = hueOf(Array.from(answer.ids.subarray(group.first, Math.min(group.last, group.first + 12))));
+      const isNear = before !== null && areNear(hue, before);
+      before = hue;
       drawn.push(el("span", {
-        class: `t c${group.number % 6}${isHere ? " here" : ""}`, text: shown, role: "button", tabIndex: 0,
+        class: `t${isNear ? " near" : ""}${isHere ? " here" : ""}`, style: { "--hue": String(hue) }, text: shown, role: "button", tabIndex: 0,
         "aria-pressed": String(isHere), "aria-label": `Trace ${shown.trim() || "space"}`,
-        onclick: go, onkeydown: (event) => { if (event.key === "Enter") go(); },
+        onclick: go, onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); go(); } },
       }));
     }
     drawn.push(to < bytes.length ? " …" : "");
@@ -156,9 +163,9 @@ export function traceView(actions) {
       trace.is_whole && trace.steps.length === 0
         ? " is itself a token, so nothing is merged."
         : ` has ${counted(n, "symbol")}. After ${counted(trace.steps.length, "merge")}, ${counted(trace.tokens.length, "token is", "tokens are")} left.`);
-    current.isRight = isRightToLeft(piece ?? "");
-    row.dir = current.isRight ? "rtl" : "ltr";
     current.rows = rowsOf(trace);
+    current.cuts = isRightToLeft(looseText(Uint8Array.from(trace.bytes))) ? cutsOf(trace.bytes, [...new Set(current.rows.flat())]) : null;
+    row.dir = rows.dir = current.cuts ? "rtl" : "ltr";
     current.tree = n <= MOST_LEAVES ? treeOf(trace, (id, at) => label(one, trace, id, at)) : null;
     current.one = one;
     drawRows(one, trace);
@@ -170,18 +177,31 @@ export function traceView(actions) {
     if (!trace || trace.kind !== "piece" || !one) return;
     const merge = trace.steps[step - 1];
     const before = current.rows[Math.max(step - 1, 0)];
-    row.replaceChildren(...before.map((symbol, place) => chip(one, trace, symbol, isIn(merge, before, place))));
-    if (merge) row.append(el("span", { class: "arrow", text: "→", "aria-hidden": "true" }), chip(one, trace, { id: merge.token }, "new"));
+    row.replaceChildren(...inOrder(before.map((symbol, place) => ({ ...symbol, made: chipOf(one, trace, symbol, isIn(merge, before, place)) })), current.cuts));
+    if (merge) row.append(el("span", { class: "arrow", text: "→", "aria-hidden": "true" }), chip(label(one, trace, merge.token), merge.token, "new"));
     reason.replaceChildren(...sentence(one, trace, merge, step));
     drawOthers(one, trace, merge);
-    picture.replaceChildren(tree ? drawTree(tree, step, { isMirrored: current.isRight, onstep: (to) => steps.go(to) }) : el("p", { class: "quiet", text: `The piece has more than ${MOST_LEAVES} symbols; its tree is not drawn.` }));
-    for (const [number_, line] of [...rows.children].entries()) line.classList.toggle("on", number_ === step);
-    for (const [number_, line] of [...rows.children].entries()) line.classList.toggle("later", number_ > step);
+    picture.replaceChildren(tree ? drawTree(tree, step, { cuts: current.cuts, onstep: (to) => steps.go(to) }) : el("p", { class: "quiet", text: `The piece has more than ${MOST_LEAVES} symbols; its tree is not drawn.` }));
+    isCut.hidden = picture.scrollWidth <= picture.clientWidth;
+    picture.classList.toggle("is-cut", !isCut.hidden);
+    for (const [number_, line] of [...rows.children].entries()) {
+      line.classList.toggle("on", number_ === step);
+      line.classList.toggle("later", number_ > step);
+    }
+    reveal(picture, picture.querySelector(".node.now"));
+    reveal(others.parentElement, others.querySelector(".chosen"));
+    reveal(rows, rows.querySelector(".on"));
+  }
+
+  // A pair stands as its tokens do in the row.
+  function pairOf(one, trace, left, right) {
+    const areBytes = [left, right].every((id) => textOf(one.known.get(id)?.bytes ?? []) === null);
+    return el("span", { class: "pair-of", dir: current.cuts && !areBytes ? "rtl" : "ltr" }, bdi(label(one, trace, left)), " + ", bdi(label(one, trace, right)));
   }
 
   function sentence(one, trace, merge, step) {
     if (!merge) return [trace.steps.length ? "Before any merge. Each step joins the pair of neighbours with the lowest rank." : "There is nothing to merge: no merge joins any two neighbours."];
-    const parts = [`Merge ${step}: `, bdi(label(one, trace, merge.left)), " + ", bdi(label(one, trace, merge.right)), " → ", bdi(label(one, trace, merge.token)), `, rank ${number(merge.rank)}, id ${merge.token}.`];
+    const parts = [`Merge ${step}: `, pairOf(one, trace, merge.left, merge.right), " → ", bdi(label(one, trace, merge.token)), `, rank ${number(merge.rank)}, id ${merge.token}.`];
     if (merge.count !== null && merge.count !== undefined) parts.push(` In training, the pair occurred ${counted(merge.count, "time")} when it was merged.`);
     return parts;
   }
@@ -192,7 +212,7 @@ export function traceView(actions) {
     const body_ = el("tbody", {}, ...list.map(([at, left, right, rank, token]) => {
       const isChosen = at === merge.place;
       return el("tr", { class: isChosen ? "chosen" : rank === null ? "never" : "" },
-        el("td", {}, bdi(label(one, trace, left)), " + ", bdi(label(one, trace, right))),
+        el("td", {}, pairOf(one, trace, left, right)),
         el("td", {}, token === null ? "–" : bdi(label(one, trace, token))),
         el("td", { class: "number", text: rank === null ? "–" : number(rank) }),
         el("td", { text: whyOf(merge, at, rank) }));
@@ -206,7 +226,7 @@ export function traceView(actions) {
       const merge = trace.steps[step - 1];
       const note = merge ? `rank ${number(merge.rank)}` : "symbols";
       return el("li", {}, el("button", { type: "button", onclick: () => steps.go(step), "aria-label": `Go to merge ${step}` },
-        el("span", { class: "symbols", dir: current.isRight ? "rtl" : "ltr" }, ...symbols.map((symbol) => chip(one, trace, symbol, merge && symbol.step === step ? "new" : ""))),
+        el("span", { class: "symbols" }, ...inOrder(symbols.map((symbol) => ({ ...symbol, made: chipOf(one, trace, symbol, merge && symbol.step === step ? "new" : "") })), current.cuts)),
         el("span", { class: "note", text: note })));
     }));
   }
@@ -268,13 +288,14 @@ function firstGroup(answer, from) {
   return low;
 }
 
-/** The symbols before any merge, and after each; each with the step that made it. */
+/** Give the symbols before any merge, and after each: each with its span in the piece and the step that made it. */
 function rowsOf(trace) {
-  let row = trace.symbols.map(([id], place) => ({ id, place, step: 0 }));
+  let row = trace.symbols.map(([id, start, end], place) => ({ id, place, start, end, step: 0 }));
   const rows = [row];
   trace.steps.forEach((step, index) => {
     const left = row.findIndex((one) => one.place === step.place);
-    row = [...row.slice(0, left), { id: step.token, place: step.place, step: index + 1 }, ...row.slice(left + 2)];
+    const made = { id: step.token, place: step.place, start: row[left].start, end: row[left + 1].end, step: index + 1 };
+    row = [...row.slice(0, left), made, ...row.slice(left + 2)];
     rows.push(row);
   });
   return rows;
@@ -293,10 +314,7 @@ function label(one, trace, id, place) {
   return visible(textOf(bytes) ?? hex(bytes), true) || "?";
 }
 
-function chip(one, trace, symbol, kind) {
-  const text = label(one, trace, symbol.id, symbol.place);
-  return el("span", { class: `chip ${kind}${symbol.id === null ? " missing" : ""}`, title: symbol.id === null ? "no id" : `id ${symbol.id}` }, el("bdi", { text }));
-}
+const chipOf = (one, trace, { id, place }, kind) => chip(label(one, trace, id, place), id, kind);
 
 function whyOf(merge, at, rank) {
   if (at === merge.place) return "chosen: the lowest rank";
