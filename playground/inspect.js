@@ -8,9 +8,10 @@ import { idsOf, tint } from "playground/tokens";
 
 const MOST = 64;
 
-/** Make the panel. `actions.trace(tokenizer, place)` goes to the merges of a token. */
-export function inspector(actions) {
-  const card = el("div", { class: "card detail" });
+/** Make the panel. `actions.trace(tokenizer, place)` goes to the merges of a token, and `undo` is the box that takes tokens apart. */
+export function inspector(actions, undo) {
+  const body = el("div");
+  const card = el("div", { class: "card detail" }, body, undo.place);
   const title = el("h3", { text: "Ids" });
   const ids = el("div", { class: "strip ids", "aria-label": "Ids of these tokens" });
   const bytes = el("div", { class: "strip bytes", "aria-label": "Bytes of these tokens" });
@@ -57,8 +58,8 @@ export function inspector(actions) {
     const known = Array.from(view.row.ids.subarray(group.first, Math.min(group.last, group.first + 8)), (id) => view.tokenizer.known.get(id));
     const count = group.last - group.first;
     const range = `${number(group.start)}–${number(group.end)}`;
-    card.replaceChildren(
-      el("button", { type: "button", class: "icon dismiss", text: "✕", "aria-label": "Close", onclick: clear }),
+    body.replaceChildren(
+      el("button", { type: "button", class: "icon dismiss", text: "✕", "aria-label": "Close", onclick: () => { clear(); undo.clear(); } }),
       el("p", { class: "big" }, el("bdi", { text: known.map((one) => labelOf(one)).join("  ") })),
       el("dl", {},
         ...row(count === 1 ? "id" : "ids", idsOf(view.row, group, 8)),
@@ -72,7 +73,7 @@ export function inspector(actions) {
   }
 
   function clear() {
-    card.replaceChildren(el("p", { class: "quiet", text: "Point at a token, or move to it with Tab and the arrow keys, to see its id and bytes. Press Enter or click again to see its merges." }));
+    body.replaceChildren(el("p", { class: "quiet", text: "Point at a token, or move to it with Tab and the arrow keys, to see its id and bytes. Click it, or press Space, to undo its merges one by one; press Enter to trace them." }));
   }
   clear();
   return { place, show, showRow, clear };

@@ -14,7 +14,7 @@ const THEMES = ["system", "light", "dark"];
 const memory = { names: { dialects: [], patterns: [] }, isReady: false };
 
 const views = {
-  encode: encodeView({ trace: (one, place) => { views.trace.show(one, place); go("trace"); }, dialects: () => memory.names.dialects, isReady: () => memory.isReady }),
+  encode: encodeView({ trace: (one, place) => { views.trace.show(one, place); go("trace"); }, names: () => memory.names, isReady: () => memory.isReady }),
   trace: traceView({ text: currentText }),
   train: trainView({ names: () => memory.names, use: useTrained }),
 };

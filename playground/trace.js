@@ -2,7 +2,7 @@
 //
 // The text is that of "Encode", or a word typed here. The core says what happens; nothing is merged here.
 
-import { groupAt, rowOf } from "playground/align";
+import { groupAt, rowOf, windowOf } from "playground/align";
 import { counted, el, number, reveal } from "playground/dom";
 import { hex, isRightToLeft, labelOf, looseText, textOf, visible } from "playground/glyphs";
 import { cutsOf, inOrder } from "playground/order";
@@ -13,7 +13,6 @@ import { areNear, chip, hueOf } from "playground/tokens";
 import { MOST_LEAVES, drawTree, treeOf } from "playground/tree";
 
 const AROUND = 160; // bytes of the text beside the piece
-const MOST_TEXT = 40_000; // of a longer text, the lines around the place are looked at
 const MOST_ROWS = 400;
 const encoder = new TextEncoder();
 
@@ -238,28 +237,6 @@ export function traceView(actions) {
 }
 
 const bdi = (text) => el("bdi", { class: "code", text });
-
-/**
- * Cut a long text at the spaces around a place, where hardly a tokenizer joins anything. In writing
- * without spaces, cut between characters.
- */
-function windowOf(bytes, at) {
-  if (bytes.length <= MOST_TEXT) return { bytes, start: 0 };
-  const isSpace = (place) => bytes[place] === 10 || bytes[place] === 32;
-  const isBorder = (place) => (bytes[place] & 0xc0) !== 0x80;
-  const start = Math.max(0, at - MOST_TEXT / 2);
-  const end = Math.min(bytes.length, at + MOST_TEXT / 2);
-  const first = start === 0 ? 0 : placeWhere(isSpace, start, at) ?? placeWhere(isBorder, start, at) ?? at;
-  const last = end === bytes.length ? end : placeWhere(isSpace, end, at + 1) ?? placeWhere(isBorder, end, at) ?? bytes.length;
-  return { bytes: bytes.subarray(first, last), start: first };
-}
-
-/** Give the first place with a property on the way from one place to another, without the other. */
-function placeWhere(has, from, to) {
-  const step = Math.sign(to - from);
-  for (let place = from; place !== to; place += step) if (has(place)) return place;
-  return undefined;
-}
 
 /** Give a place that a token stands for: this one, else the next, else the last; nothing if all is left out. */
 function nearest(answer, at) {

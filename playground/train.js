@@ -75,7 +75,7 @@ export function trainView(actions) {
       el("button", { type: "button", class: "strong", id: "use", text: "Use in Encode", onclick: use }),
       el("span", { class: "buttons" }, format, el("button", { type: "button", id: "save", text: "Save", onclick: save })), saveProblem));
   const place = el("section", { id: "train", "aria-labelledby": "tab-train" },
-    el("div", { class: "train" }, el("div", { class: "left" }, el("h2", { class: "title", text: "Lessons" }), lessons, about, form), result));
+    el("div", { class: "train" }, el("div", { class: "lesson" }, el("h2", { class: "title", text: "Lessons" }), lessons, about), result, form));
   const course = { core: null, info: null, steps: [], start: null, known: {}, total: 0, nBytes: 0 };
   let long = null; // the whole text, where the box has its beginning
 

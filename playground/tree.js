@@ -14,14 +14,14 @@ const GAP = 10;
 /** The most symbols of a tree that is drawn. */
 export const MOST_LEAVES = 120;
 
-/** Build the tree: nodes `{id, text, place, step, level, parts}`; leaves come first, with `start` and `end`. */
+/** Build the tree: nodes `{id, text, place, start, end, step, level, parts, rank}`; leaves come first. */
 export function treeOf(trace, label) {
   const nodes = trace.symbols.map(([id, start, end], place) => ({ id, text: label(id, place), place, start, end, step: 0, level: 0, parts: [] }));
   const row = nodes.map((node, place) => ({ node, place }));
   trace.steps.forEach((step, index) => {
     const left = row.findIndex((one) => one.place === step.place);
     const parts = [row[left].node, row[left + 1].node];
-    const node = { id: step.token, text: label(step.token), place: step.place, step: index + 1, level: Math.max(...parts.map((one) => one.level)) + 1, parts, rank: step.rank };
+    const node = { id: step.token, start: parts[0].start, end: parts[1].end, text: label(step.token), place: step.place, step: index + 1, level: Math.max(...parts.map((one) => one.level)) + 1, parts, rank: step.rank };
     nodes.push(node);
     row.splice(left, 2, { node, place: step.place });
   });
