@@ -4,6 +4,7 @@
 // thread of the core, and answers to an older text are dropped.
 
 import { PAGE, commonCuts, groupAt, pagesOf, rowOf, stretchesOf } from "playground/align";
+import { messagesIn, sampleChat } from "playground/chat";
 import { newestOnly } from "playground/client";
 import { choice, copy, counted, el, number, opensByKey, ratio, recall, remember, say, toggle } from "playground/dom";
 import { isText, openFiles, readText } from "playground/files";
@@ -40,8 +41,9 @@ export function encodeView(actions) {
   const samples = el("select", {
     "aria-label": "Use a sample text",
     onkeydown: opensByKey,
-    onchange: () => { setText(SAMPLES[samples.value][1]); samples.value = ""; },
+    onchange: () => { useSample(samples.value); samples.value = ""; },
   }, el("option", { value: "", text: "Sample texts…" }), ...SAMPLES.map(([name], place) => el("option", { value: String(place), text: name })));
+  const chat = el("option", { value: "chat", text: "A chat with roles" }); // offered where a tokenizer has tokens for it
   const list = el("ul", { class: "tokenizers", "aria-label": "Tokenizers" });
   const summary = el("p", { class: "unseen", role: "status", "aria-live": "polite" });
   const refusals = el("div", { class: "refusals", role: "alert" });
@@ -92,6 +94,12 @@ export function encodeView(actions) {
     change({ text: value });
     showText();
     later();
+  }
+
+  function useSample(name) {
+    if (name === "chat") change({ special: "tokens" });
+    setText(name === "chat" ? sampleChat(open) : SAMPLES[name][1]);
+    drawSettings();
   }
 
   function showText() {
@@ -246,6 +254,8 @@ export function encodeView(actions) {
     const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     list.replaceChildren(...all.map((view) => item(view, bytes.length)));
     if (!all.length) unfold(true);
+    if (!sampleChat(open)) chat.remove();
+    else if (!chat.isConnected) samples.append(chat);
     counts.replaceChildren(...all.map(countOf), el("span", { class: "quiet", text: spread() }));
     legend.replaceChildren(...legendOf());
     if (!all.length) list.append(el("li", { class: "empty-state" }, el("strong", { text: "No tokenizer is open." }), el("span", { text: "Drop a file anywhere on this page, open one, or add one of the small built-in tokenizers." })));
@@ -271,7 +281,7 @@ export function encodeView(actions) {
   }
 
   function legendOf() {
-    const sample = (kind, ...inside) => el("span", { class: `t ${kind}`, style: tint(7) }, ...inside);
+    const sample = (kind, ...inside) => el("span", { class: `sign ${kind}`, style: tint(7) }, ...inside);
     const entries = shown.views.length > 1 ? [[sample("", "ab"), "the tokenizers cut differently"], [sample("pale", "ab"), "all cut alike"]] : [[sample("", "ab"), "a token"]];
     entries.push([sample("", "é", el("sub", { class: "n", text: "2" })), "two tokens share a character"]);
     if (state.spaces) entries.push([sample("", "·"), "a space"]);
@@ -362,7 +372,9 @@ export function encodeView(actions) {
     const fault = tables.find((one) => one instanceof Error);
     if (fault) throw fault;
     const made = document.createDocumentFragment();
-    shown.found = drawTokens(made, stretches, shown.views, shown.bytes, state);
+    const messages = messagesIn(looseText(shown.bytes), open);
+    shown.found = drawTokens(made, stretches, shown.views, shown.bytes, { ...state, breaks: new Set(messages.flatMap(({ start, end }) => [start, end])) });
+    markRoles(made, messages);
     shown.stretches = stretches;
     tokens.replaceChildren(made);
     tokens.hidden = !shown.views.length;
@@ -378,6 +390,20 @@ export function encodeView(actions) {
     if (shown.views[active]?.row.groups.length && !isNarrow.matches) panel.show(shown.views[active], groupAt(shown.views[active].row, shown.stretches[0]?.rows[active][0]?.number ?? 0));
     tokens.dataset.version = String(Number(tokens.dataset.version ?? 0) + 1);
     shown.drawn = shown.bytes;
+  }
+
+  /** Mark the lines of each message of a chat, the first one with the role. */
+  function markRoles(made, messages) {
+    const begun = new Set();
+    for (const line of messages.length ? made.querySelectorAll(".line") : []) {
+      const { row, group } = line.querySelector(".t")?.dataset ?? {};
+      const start = row === undefined ? -1 : groupAt(shown.views[row].row, Number(group)).start;
+      const message = messages.find((one) => one.start <= start && start < one.end);
+      if (!message) continue;
+      line.dataset.role = message.role;
+      line.classList.toggle("begins", start === message.start && !begun.has(`${row} ${start}`));
+      begun.add(`${row} ${start}`);
+    }
   }
 
   function drawActive() {

@@ -26,7 +26,7 @@ export const areNear = (one, other) => Math.min(Math.abs(one - other), 360 - Mat
 export const chip = (text, id, kind = "") => el("span", { class: `chip ${kind}${id === null ? " missing" : ""}`, title: id === null ? "no id" : `id ${id}`, style: id === null ? {} : tint(id) }, el("bdi", { text }));
 
 /**
- * Draw stretches. `views` has a tokenizer and its row each; `settings` are spaces, ids and chunk.
+ * Draw stretches. `views` has a tokenizer and its row each; `settings` are spaces, ids, chunk, and the bytes at which lines break.
  * Gives the elements of groups by `row:number`.
  */
 export function drawTokens(place, stretches, views, bytes, settings) {
@@ -44,6 +44,7 @@ function drawFlow(place, stretches, drawing, row) {
   let line = newLine();
   const lines = [line];
   for (const stretch of stretches) {
+    if (drawing.settings.breaks.has(stretch.start)) lines.push((line = newLine()));
     drawRow(line, stretch, drawing, row, true);
     if (endsLine(textIn(drawing, stretch.start, stretch.end))) lines.push((line = newLine()));
   }
@@ -61,7 +62,9 @@ function drawTable(place, stretches, drawing) {
   for (const stretch of stretches) {
     const text = textIn(drawing, stretch.start, stretch.end);
     const isBlank = /^[\r\n]*$/.test(text);
-    if (text.startsWith("\n") && !isBlank) lines.push((line = newLine(" rows")));
+    const breaksBefore = drawing.settings.breaks.has(stretch.start) || (text.startsWith("\n") && !isBlank);
+    if (breaksBefore) lines.push((line = newLine(" rows")));
+    if (breaksBefore) table = null;
     const isJoined = table && areJoined(before.slice(-1), text.slice(0, 1));
     if (!isJoined) {
       table = el("span", { class: "stretch" }, ...drawing.views.map(() => el("span", { class: "row" })));
@@ -80,6 +83,7 @@ function drawTable(place, stretches, drawing) {
 function drawColumns(place, stretches, drawing) {
   const lines = [[]];
   for (const stretch of stretches) {
+    if (drawing.settings.breaks.has(stretch.start)) lines.push([]);
     lines[lines.length - 1].push(stretch);
     if (textIn(drawing, stretch.start, stretch.end).includes("\n")) lines.push([]);
   }
