@@ -285,7 +285,8 @@ export function encodeView(actions) {
     const entries = shown.views.length > 1 ? [[sample("", "ab"), "the tokenizers cut differently"], [sample("pale", "ab"), "all cut alike"]] : [[sample("", "ab"), "a token"]];
     entries.push([sample("", "é", el("sub", { class: "n", text: "2" })), "two tokens share a character"]);
     if (state.spaces) entries.push([sample("", "·"), "a space"]);
-    return [...entries.map(([sign, words]) => el("span", {}, sign, ` ${words}`)), el("span", { text: "an id has the same colour everywhere" })];
+    const bar = el("span", { class: "key-of-bars" }, el("span", { class: "bar" }, el("i", { style: { "inline-size": "60%" } })), " share of the highest count");
+    return [...entries.map(([sign, words]) => el("span", {}, sign, ` ${words}`)), el("span", { text: "an id has the same colour everywhere" }), ...(shown.views.length > 1 ? [bar] : [])];
   }
 
   // A screen reader hears of counts when the writer pauses, and of the same counts once.
@@ -483,13 +484,15 @@ export function encodeView(actions) {
 
   /** Show the merges of a token; of one that is shown already, undo one more. */
   let apart = null;
-  function takeApart(one) {
+  async function takeApart(one) {
     const isShown = apart === one && !undo.place.hidden;
     apart = one;
     select(one);
     if (isShown) return undo.undo();
     const view = shown.views[Number(one.dataset.row)];
-    return undo.show(view, groupAt(view.row, Number(one.dataset.group)), shown.bytes);
+    await undo.show(view, groupAt(view.row, Number(one.dataset.group)), shown.bytes);
+    if (isNarrow.matches) one.scrollIntoView({ block: "nearest" }); // above the description
+    return undefined;
   }
 
   function traceFrom(one) {

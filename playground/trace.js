@@ -5,7 +5,7 @@
 import { groupAt, rowOf, windowOf } from "playground/align";
 import { counted, el, number, reveal } from "playground/dom";
 import { hex, isRightToLeft, labelOf, looseText, textOf, visible } from "playground/glyphs";
-import { cutsOf, inOrder } from "playground/order";
+import { cutUpTo, cutsOf, inOrder } from "playground/order";
 import { player } from "playground/player";
 import { change, state } from "playground/state";
 import { learn, named, open, takeKnown } from "playground/tokenizers";
@@ -179,7 +179,7 @@ export function traceView(actions) {
     row.replaceChildren(...inOrder(before.map((symbol, place) => ({ ...symbol, made: chipOf(one, trace, symbol, isIn(merge, before, place)) })), current.cuts));
     if (merge) row.append(el("span", { class: "arrow", text: "→", "aria-hidden": "true" }), chip(label(one, trace, merge.token), merge.token, "new"));
     reason.replaceChildren(...sentence(one, trace, merge, step));
-    drawOthers(one, trace, merge);
+    drawOthers(one, trace, merge, before);
     picture.replaceChildren(tree ? drawTree(tree, step, { cuts: current.cuts, onstep: (to) => steps.go(to) }) : el("p", { class: "quiet", text: `The piece has more than ${MOST_LEAVES} symbols; its tree is not drawn.` }));
     isCut.hidden = picture.scrollWidth <= picture.clientWidth;
     picture.classList.toggle("is-cut", !isCut.hidden);
@@ -192,26 +192,27 @@ export function traceView(actions) {
     reveal(rows, rows.querySelector(".on"));
   }
 
-  // A pair stands as its tokens do in the row.
-  function pairOf(one, trace, left, right) {
-    const areBytes = [left, right].every((id) => textOf(one.known.get(id)?.bytes ?? []) === null);
-    return el("span", { class: "pair-of", dir: current.cuts && !areBytes ? "rtl" : "ltr" }, bdi(label(one, trace, left)), " + ", bdi(label(one, trace, right)));
+  // A pair stands as its tokens do in the row before the step.
+  function pairOf(one, trace, before, { place: at, left, right }) {
+    const first = before.findIndex((symbol) => symbol.place === at);
+    const [cut, next] = current.cuts ? [before[first], before[first + 1]].map(({ start }) => cutUpTo(current.cuts, start)) : [0, 0];
+    return el("span", { class: "pair-of", dir: cut === next ? "ltr" : "rtl" }, bdi(label(one, trace, left)), " + ", bdi(label(one, trace, right)));
   }
 
   function sentence(one, trace, merge, step) {
     if (!merge) return [trace.steps.length ? "Before any merge. Each step joins the pair of neighbours with the lowest rank." : "There is nothing to merge: no merge joins any two neighbours."];
-    const parts = [`Merge ${step}: `, pairOf(one, trace, merge.left, merge.right), " → ", bdi(label(one, trace, merge.token)), `, rank ${number(merge.rank)}, id ${merge.token}.`];
+    const parts = [`Merge ${step}: `, pairOf(one, trace, current.rows[step - 1], merge), " → ", bdi(label(one, trace, merge.token)), `, rank ${number(merge.rank)}, id ${merge.token}.`];
     if (merge.count !== null && merge.count !== undefined) parts.push(` In training, the pair occurred ${counted(merge.count, "time")} when it was merged.`);
     return parts;
   }
 
-  function drawOthers(one, trace, merge) {
+  function drawOthers(one, trace, merge, before) {
     const list = (merge?.others ?? []).slice(0, MOST_ROWS);
     const head = el("thead", {}, el("tr", {}, ...["Pair", "Result", "Rank", ""].map((text_) => el("th", { scope: "col", text: text_ }))));
     const body_ = el("tbody", {}, ...list.map(([at, left, right, rank, token]) => {
       const isChosen = at === merge.place;
       return el("tr", { class: isChosen ? "chosen" : rank === null ? "never" : "" },
-        el("td", {}, pairOf(one, trace, left, right)),
+        el("td", {}, pairOf(one, trace, before, { place: at, left, right })),
         el("td", {}, token === null ? "–" : bdi(label(one, trace, token))),
         el("td", { class: "number", text: rank === null ? "–" : number(rank) }),
         el("td", { text: whyOf(merge, at, rank) }));
