@@ -298,7 +298,7 @@ export function encodeView(actions) {
   function item(view, nBytes) {
     const { tokenizer, row, error } = view;
     const info = tokenizer.info;
-    const about = [counted(info.n_vocab, "id"), tokenizer.about ?? aboutOf(info, actions.names().patterns), info.lossless === false ? "not lossless" : null].filter(Boolean).join(" · ");
+    const about = [counted(info.n_vocab, "id"), tokenizer.about ?? aboutOf(info, actions.names()), info.lossless === false ? "not lossless" : null].filter(Boolean).join(" · ");
     const rowNumber = shown.views.indexOf(view);
     const key = (what) => ({ key: `${what} ${tokenizer.name}` }); // the focus stays where it was when the list is drawn anew
     const made = el("li", { class: "tokenizer", data: row ? { tokens: row.ids.length, row: rowNumber } : {} },
