@@ -64,6 +64,7 @@ export function encodeView(actions) {
   const described = new WeakSet(); // tokenizers whose description is open
   let active = 0;
   let pointed = null;
+  let apart = null; // the token whose merges are undone
 
   const place = el("section", { id: "encode", "aria-labelledby": "tab-encode" },
     introduction(),
@@ -453,12 +454,7 @@ export function encodeView(actions) {
   tokens.addEventListener("focusin", follow);
   tokens.addEventListener("click", (event) => {
     const one = tokenOf(event);
-    if (!one) return;
-    takeApart(one);
-  });
-  tokens.addEventListener("dblclick", (event) => {
-    const one = tokenOf(event);
-    if (one) traceFrom(one);
+    if (one) takeApart(one);
   });
   tokens.addEventListener("keydown", (event) => {
     const one = tokenOf(event);
@@ -483,7 +479,6 @@ export function encodeView(actions) {
   }
 
   /** Show the merges of a token; of one that is shown already, undo one more. */
-  let apart = null;
   async function takeApart(one) {
     const isShown = apart === one && !undo.place.hidden;
     apart = one;

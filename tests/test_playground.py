@@ -343,7 +343,7 @@ def test_a_token_leads_to_its_merges(site):
     site.files(named_bytes("own.bytepair", own))
     site.write("so low lowest")
     row = page.evaluate("playground.open.length") - 1
-    page.locator(f"#encode .t[data-row='{row}']").last.dblclick()
+    page.locator(f"#encode .t[data-row='{row}']").last.press("Enter")
     page.locator("#trace .rows-of-merges li").first.wait_for()
     steps = own.trace("so low lowest").pieces[-1].steps
     assert page.locator("#trace .rows-of-merges li").count() == len(steps) + 1
@@ -806,7 +806,7 @@ def test_a_megabyte_stays_fluid(site):
     page.get_by_text("Next →").click()
     site.drawn_after(before)
     assert f"of {len(text.encode()):,}" in page.locator(".pager output").inner_text()
-    page.locator("#encode .t").first.dblclick()
+    page.locator("#encode .t").first.press("Enter")
     page.locator("#trace .rows-of-merges li").first.wait_for()
     assert len(page.locator("#text").input_value()) < 20_000
     # The thread of the page is free while the core encodes.
@@ -881,7 +881,7 @@ def test_a_long_text_without_spaces_is_traced(site, tmp_path):
     page = site.open(fragment="tokenizers=small-gpt2")
     site.choose(path)
     site.shows(path.read_text("utf-8"))
-    page.locator("#encode .t[data-group='600']").dblclick()
+    page.locator("#encode .t[data-group='600']").press("Enter")
     page.locator("#trace .lead").get_by_text("The piece 东京是日本的首都").wait_for()
     page.locator("#tab-encode").click()
     page.get_by_role("button", name="Clear").click()
