@@ -118,7 +118,7 @@ export function cutBefore(cuts, place) {
 }
 
 /**
- * Cut a long text at the spaces around a place, where hardly a tokenizer joins anything. In writing
+ * Cut a long text at the spaces around a place, where hardly any tokenizer joins anything. In writing
  * without spaces, cut between characters.
  */
 export function windowOf(bytes, at) {

@@ -258,7 +258,6 @@ export function encodeView(actions) {
     if (!sampleChat(open)) chat.remove();
     else if (!chat.isConnected) samples.append(chat);
     counts.replaceChildren(...all.map(countOf), el("span", { class: "quiet", text: spread() }));
-    legend.replaceChildren(...legendOf());
     if (!all.length) list.append(el("li", { class: "empty-state" }, el("strong", { text: "No tokenizer is open." }), el("span", { text: "Drop a file anywhere on this page, open one, or add one of the small built-in tokenizers." })));
     const least = Math.min(...shown.views.map((one) => one.row.ids.length));
     clearTimeout(drawList.timer);
@@ -384,6 +383,7 @@ export function encodeView(actions) {
     const first = shown.found.values().next().value;
     if (first) first.tabIndex = 0;
     drawGutters(tokens, state.layout === "rows" ? shown.views.length : 0);
+    legend.replaceChildren(...legendOf());
     drawPager();
     pointed = null;
     panel.clear();
