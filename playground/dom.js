@@ -3,6 +3,7 @@
 // Text only ever goes in as text: nothing here parses HTML. Knows nothing of tokens.
 
 const SVG = "http://www.w3.org/2000/svg";
+const HEAD = 36; // the height of the head of a table, which stays when its rows are scrolled
 const NUMBER = new Intl.NumberFormat("en");
 
 /**
@@ -58,7 +59,7 @@ export function reveal(box, part) {
   if (!part) return;
   const outer = box.getBoundingClientRect();
   const inner = part.getBoundingClientRect();
-  if (inner.top < outer.top || inner.bottom > outer.bottom) box.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
+  if (inner.top < outer.top + HEAD || inner.bottom > outer.bottom) box.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
   if (inner.left < outer.left || inner.right > outer.right) box.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
 }
 
