@@ -5,6 +5,8 @@
 /** Bytes that are drawn at a time. */
 export const PAGE = 4000;
 
+const MOST_TRACED = 40_000; // of a longer text, the lines around a place are looked at
+
 /** Read the payload of an answer: `n_tokens` ids, starts, ends, and the first token of each group. */
 export function rowOf({ n_tokens: n, n_groups: m, payload }) {
   const numbers = new Uint32Array(payload.buffer, payload.byteOffset, 3 * n + m);
@@ -113,4 +115,26 @@ export function cutBefore(cuts, place) {
     else high = middle - 1;
   }
   return low;
+}
+
+/**
+ * Cut a long text at the spaces around a place, where hardly any tokenizer joins anything. In writing
+ * without spaces, cut between characters.
+ */
+export function windowOf(bytes, at) {
+  if (bytes.length <= MOST_TRACED) return { bytes, start: 0 };
+  const isSpace = (place) => bytes[place] === 10 || bytes[place] === 32;
+  const isBorder = (place) => (bytes[place] & 0xc0) !== 0x80;
+  const start = Math.max(0, at - MOST_TRACED / 2);
+  const end = Math.min(bytes.length, at + MOST_TRACED / 2);
+  const first = start === 0 ? 0 : placeWhere(isSpace, start, at) ?? placeWhere(isBorder, start, at) ?? at;
+  const last = end === bytes.length ? end : placeWhere(isSpace, end, at + 1) ?? placeWhere(isBorder, end, at) ?? bytes.length;
+  return { bytes: bytes.subarray(first, last), start: first };
+}
+
+/** Give the first place with a property on the way from one place to another, without the other. */
+function placeWhere(has, from, to) {
+  const step = Math.sign(to - from);
+  for (let place = from; place !== to; place += step) if (has(place)) return place;
+  return undefined;
 }

@@ -3,6 +3,7 @@
 // Text only ever goes in as text: nothing here parses HTML. Knows nothing of tokens.
 
 const SVG = "http://www.w3.org/2000/svg";
+const HEAD = 36; // the height of the head of a table, which stays when its rows are scrolled
 const NUMBER = new Intl.NumberFormat("en");
 
 /**
@@ -28,11 +29,12 @@ function set(made, name, value) {
   else made[name] = value;
 }
 
-/** Make an element of a drawing; all properties are attributes, except `text` and listeners. */
+/** Make an element of a drawing; all properties are attributes, except `text`, `style` and listeners. */
 export function svg(tag, attributes = {}, ...children) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "text") made.textContent = value;
+    else if (name === "style") for (const [key, one] of Object.entries(value)) made.style.setProperty(key, one); // as an attribute, the policy forbids it
     else if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else made.setAttribute(name, value);
   }
@@ -51,6 +53,31 @@ export const ratio = (over, under) => (under ? (over / under).toFixed(2) : "–"
 
 /** Tell whether the reader asked for no motion. */
 export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** Scroll a box, never the page, until one of its parts can be seen. */
+export function reveal(box, part) {
+  if (!part) return;
+  const outer = box.getBoundingClientRect();
+  const inner = part.getBoundingClientRect();
+  if (inner.top < outer.top + HEAD || inner.bottom > outer.bottom) box.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
+  if (inner.left < outer.left || inner.right > outer.right) box.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
+}
+
+/** Give what `remember` kept under a name on an earlier visit, or nothing. */
+export function recall(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+/** Keep a short text under a name for later visits. */
+export function remember(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch { /* the browser keeps nothing for this page */ }
+}
 
 /** Say something once, on the screen for a moment and to screen readers. */
 export function say(message) {

@@ -4,22 +4,24 @@
 // thread of the core, and answers to an older text are dropped.
 
 import { PAGE, commonCuts, groupAt, pagesOf, rowOf, stretchesOf } from "playground/align";
+import { messagesIn, sampleChat } from "playground/chat";
 import { newestOnly } from "playground/client";
-import { choice, copy, counted, el, number, opensByKey, ratio, say, toggle } from "playground/dom";
+import { choice, copy, counted, el, number, opensByKey, ratio, recall, remember, say, toggle } from "playground/dom";
 import { isText, openFiles, readText } from "playground/files";
 import { isRightToLeft, loneSurrogates, looseText } from "playground/glyphs";
 import { inspector } from "playground/inspect";
 import { longPaste, noteOfLong, showIn } from "playground/long";
-import { FIRST, SAMPLES } from "playground/samples";
-import { change, notes, onChange, state } from "playground/state";
-import { drawGutters, drawTokens, letterOf, neighbour } from "playground/tokens";
-import { OWN, addOwn, learn, named, open, remove } from "playground/tokenizers";
+import { FIRST, SAMPLES, SURPRISES } from "playground/samples";
+import { change, fragmentOf, notes, onChange, state } from "playground/state";
+import { drawGutters, drawTokens, letterOf, neighbour, tint } from "playground/tokens";
+import { OWN, aboutOf, addOwn, learn, named, open, remove } from "playground/tokenizers";
+import { undoer } from "playground/undo";
 
 const encoder = new TextEncoder();
 
 const MOST_SPECIAL = 40;
 
-// There, the description of a token lies over the page, and waits for one to be pointed at.
+// There, the description of a token lies over the page and waits for one to be pointed at, and the list of tokenizers is folded.
 const isNarrow = matchMedia("(max-width: 620px)");
 
 /** What is on the screen: the text's bytes, an answer for each tokenizer, and where cuts are. */
@@ -30,7 +32,7 @@ export const currentText = () => state.text ?? FIRST;
 /** Make the view. `actions.trace(tokenizer, place)` goes to the merges at a byte of the text. */
 export function encodeView(actions) {
   const text = el("textarea", {
-    id: "text", spellcheck: false, dir: "auto", rows: 7, "aria-describedby": "text-notes",
+    id: "text", spellcheck: false, dir: "auto", rows: 4, "aria-describedby": "text-notes",
     placeholder: "Type or paste a text, or drop a text file here.",
     oninput: () => { change({ text: text.value }); later(); },
     onpaste: (event) => paste(event),
@@ -39,8 +41,9 @@ export function encodeView(actions) {
   const samples = el("select", {
     "aria-label": "Use a sample text",
     onkeydown: opensByKey,
-    onchange: () => { setText(SAMPLES[samples.value][1]); samples.value = ""; },
+    onchange: () => { useSample(samples.value); samples.value = ""; },
   }, el("option", { value: "", text: "Sample texts…" }), ...SAMPLES.map(([name], place) => el("option", { value: String(place), text: name })));
+  const chat = el("option", { value: "chat", text: "A chat with roles" }); // offered where a tokenizer has tokens for it
   const list = el("ul", { class: "tokenizers", "aria-label": "Tokenizers" });
   const summary = el("p", { class: "unseen", role: "status", "aria-live": "polite" });
   const refusals = el("div", { class: "refusals", role: "alert" });
@@ -50,28 +53,54 @@ export function encodeView(actions) {
   const [back, next] = [["← Back", -1], ["Next →", 1]].map(([label, step]) => el("button", { type: "button", text: label, onclick: () => goTo(shown.page + step) }));
   const part = el("output");
   const pager = el("nav", { class: "pager", "aria-label": "Parts of the text", hidden: true }, back, slider, next, part);
-  const panel = inspector({ trace: (tokenizer, place) => actions.trace(tokenizer, place), point: (group) => point(active, group) });
+  const undo = undoer();
+  const panel = inspector({ trace: (tokenizer, place) => actions.trace(tokenizer, place), point: (group) => point(active, group) }, undo);
+  const counts = el("div", { class: "counts", role: "group", "aria-label": "Tokens of each tokenizer" });
+  const legend = el("div", { class: "legend", role: "group", "aria-label": "What the signs mean" });
   const chooser = el("input", { type: "file", multiple: true, class: "unseen", tabIndex: -1, "aria-label": "Tokenizer files", onchange: () => { const chosen = [...chooser.files]; chooser.value = ""; take(chosen); } }); // emptying it empties its list, too
+  const fold = el("button", { type: "button", class: "fold", text: "Tokenizers", "aria-controls": "manage", onclick: () => unfold(manage.hidden) });
+  const manage = el("div", { id: "manage" }, list, settings);
   const fromFile = { text: null, note: "" }; // the text that was read last
   const described = new WeakSet(); // tokenizers whose description is open
   let active = 0;
   let pointed = null;
+  let apart = null; // the token whose merges are undone
 
   const place = el("section", { id: "encode", "aria-labelledby": "tab-encode" },
+    introduction(),
     el("div", { class: "head" },
       el("label", { class: "title", for: "text", text: "Text" }), samples,
+      el("button", { type: "button", text: "Copy link", title: "Copy the address of this page with the text and the settings", onclick: copyLink }),
       el("button", { type: "button", text: "Clear", onclick: () => { setText(""); text.focus(); } })),
     text, textNotes,
-    el("div", { class: "head" },
-      el("h2", { class: "title", text: "Tokenizers" }), adder(),
+    el("p", { class: "try" }, el("span", { class: "quiet", text: "Try" }), ...SURPRISES.map(([name, value]) => el("button", { type: "button", text: name, onclick: () => setText(value) }))),
+    el("div", { class: "head" }, el("h2", { class: "title" }, fold), adder(),
       el("button", { type: "button", class: "strong", id: "open-files", text: "Open files…", title: "tokenizer.json, .model, .tiktoken, tekken.json, .gguf, .bytepair, codes; vocab.json and merges.txt together", onclick: () => chooser.click() }), chooser),
-    refusals, list, summary, settings,
-    el("div", { class: "split" }, el("div", { class: "main" }, tokens, pager), panel.place));
+    refusals, manage, summary,
+    el("div", { class: "split" }, el("div", { class: "main" }, counts, legend, tokens, pager), panel.place));
+
+  // The list and the settings; on a phone they are folded, so that the tokens are on the first screen.
+  function unfold(isOpen) {
+    manage.hidden = !isOpen;
+    fold.setAttribute("aria-expanded", String(isOpen));
+  }
+  unfold(!isNarrow.matches);
+
+  async function copyLink() {
+    const { fragment, isWhole } = await fragmentOf(state);
+    await copy(`${location.href.replace(/#.*$/, "")}#${fragment}`, isWhole ? "the link" : "the link without the text, which is too long for it");
+  }
 
   function setText(value) {
     change({ text: value });
     showText();
     later();
+  }
+
+  function useSample(name) {
+    if (name === "chat") change({ special: "tokens" });
+    setText(name === "chat" ? sampleChat(open) : SAMPLES[name][1]);
+    drawSettings();
   }
 
   function showText() {
@@ -107,23 +136,26 @@ export function encodeView(actions) {
     const areTexts = await Promise.all(files.map(isText));
     const [first, ...texts] = files.filter((_file, place) => areTexts[place]);
     for (const { name } of texts) refused.push({ name, message: `skipped: only one text can be shown at a time, and ${first.name} was opened first`, files: [] });
+    const before = [...refusals.children];
     await tell({ opened: [], refused });
-    if (first) await takeText(first);
-    await tell(await openFiles(files.filter((_file, place) => !areTexts[place])));
+    if (first) await takeText(first, before);
+    await tell(await openFiles(files.filter((_file, place) => !areTexts[place])), before);
   }
 
-  async function takeText(file) {
+  async function takeText(file, before) {
     try {
       Object.assign(fromFile, await readText(file));
     } catch (error) {
       return tell({ opened: [], refused: [{ name: file.name, message: error.message, files: [] }] });
     }
     setText(fromFile.text);
-    return say(`Opened ${file.name} as the text.`);
+    return tell({ opened: [{ name: `${file.name} as the text` }], refused: [] }, before);
   }
 
-  async function tell({ opened, refused }) {
+  /** Say what was opened and what was refused. If a file was opened, the messages from before it go away. */
+  async function tell({ opened, refused }, before = [...refusals.children]) {
     if (opened.length) say(`Opened ${opened.map((one) => one.name).join(", ")}.`);
+    if (opened.length) for (const old of before) old.remove();
     for (const one of refused) {
       for (const old of [...refusals.children]) if (old.dataset.name === one.name && one.name) old.remove();
       refusals.append(refusal(one));
@@ -131,11 +163,12 @@ export function encodeView(actions) {
   }
 
   function refusal({ name, message, files }) {
-    // Most messages of the core begin with the name.
-    const said = message.startsWith(`${name} `) || message.startsWith(`${name}: `) ? message.slice(name.length).replace(/^:? /, "") : message;
-    const made = el("div", { class: "refusal", data: { name } }, el("strong", { text: name }), el("span", { text: said }));
+    // Most messages of the core begin with the name, or with the usual name of the format.
+    const usual = message.match(/^(tokenizer|tekken|vocab)\.json: |^merges\.txt: /)?.[0] ?? "";
+    const said = message.startsWith(`${name} `) || message.startsWith(`${name}: `) ? message.slice(name.length).replace(/^:? /, "") : message.slice(usual.length);
+    const made = el("div", { class: "refusal", data: { name } }, el("strong", {}, el("bdi", { text: name })), el("span", { text: said }));
     if (/dialect/.test(message) && files.length) made.append(dialectChooser(files, made));
-    if (/not a known tokenizer format/.test(message) && files.length === 1) made.append(el("button", { type: "button", text: "Open as text", onclick: () => { dismiss(made); takeText(files[0]); } }));
+    if (/not a known tokenizer format/.test(message) && files.length === 1) made.append(el("button", { type: "button", text: "Open as text", onclick: () => { dismiss(made); takeText(files[0], []); } }));
     made.append(el("button", { type: "button", class: "icon", text: "✕", "aria-label": `Dismiss the message about ${name}`, onclick: () => dismiss(made) }));
     return made;
   }
@@ -151,7 +184,7 @@ export function encodeView(actions) {
     const select = el("select", { "aria-label": "Dialect", onkeydown: opensByKey, onchange: async () => {
       made.remove();
       await tell(await openFiles(files, select.value));
-    } }, el("option", { value: "", text: "Choose a dialect…" }), ...actions.dialects().map((one) => el("option", { value: one.name, text: one.name })));
+    } }, el("option", { value: "", text: "Choose a dialect…" }), ...actions.names().dialects.map((one) => el("option", { value: one.name, text: one.name })));
     return select;
   }
 
@@ -206,6 +239,7 @@ export function encodeView(actions) {
       value === fromFile.text ? fromFile.note : "",
       text.readOnly ? noteOfLong(value) : "",
       value.includes("\r") ? "Some lines end with CR, as in the file; editing in the text box changes all line ends to LF." : "",
+      SURPRISES.find(([, one]) => one === value)?.[2],
       lone ? `${counted(lone, "lone surrogate is", "lone surrogates are")} encoded as U+FFFD.` : "",
       notes.has("text") ? "The text is too long for the link and is not part of it." : "",
       notes.has("packed") ? "The text in the link is damaged; the sample is shown instead." : "",
@@ -220,6 +254,10 @@ export function encodeView(actions) {
     const { bytes, all } = shown;
     const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     list.replaceChildren(...all.map((view) => item(view, bytes.length)));
+    if (!all.length) unfold(true);
+    if (!sampleChat(open)) chat.remove();
+    else if (!chat.isConnected) samples.append(chat);
+    counts.replaceChildren(...all.map(countOf), el("span", { class: "quiet", text: spread() }));
     if (!all.length) list.append(el("li", { class: "empty-state" }, el("strong", { text: "No tokenizer is open." }), el("span", { text: "Drop a file anywhere on this page, open one, or add one of the small built-in tokenizers." })));
     const least = Math.min(...shown.views.map((one) => one.row.ids.length));
     clearTimeout(drawList.timer);
@@ -231,6 +269,26 @@ export function encodeView(actions) {
     (again ?? list.querySelector(".name") ?? document.getElementById("open-files")).focus(); // of one that was removed
   }
 
+  const countOf = ({ tokenizer, row }) => el("span", { class: "count-of" }, el("b", { class: "letter", text: row ? letterOf(shown.views.findIndex((one) => one.row === row)) : "–" }), el("bdi", { text: tokenizer.name }), el("b", { text: row ? number(row.ids.length) : "refused" }));
+
+  /** Compare the most tokens with the fewest. */
+  function spread() {
+    const ordered = [...shown.views].sort((one, other) => one.row.ids.length - other.row.ids.length);
+    const [least, most] = [ordered[0], ordered.at(-1)].map((one) => one?.row.ids.length);
+    if (ordered.length < 2 || !least) return "";
+    if (least === most) return "equally many tokens";
+    return `${ordered.at(-1).tokenizer.name} needs ${number(Math.round(100 * (most / least - 1)))}% more tokens than ${ordered[0].tokenizer.name}`;
+  }
+
+  function legendOf() {
+    const sample = (kind, ...inside) => el("span", { class: `sign ${kind}`, style: tint(7) }, ...inside);
+    const entries = shown.views.length > 1 ? [[sample("", "ab"), "the tokenizers cut differently"], [sample("pale", "ab"), "all cut alike"]] : [[sample("", "ab"), "a token"]];
+    entries.push([sample("", "é", el("sub", { class: "n", text: "2" })), "two tokens share a character"]);
+    if (state.spaces) entries.push([sample("", "·"), "a space"]);
+    const bar = el("span", { class: "key-of-bars" }, el("span", { class: "bar" }, el("i", { style: { "inline-size": "60%" } })), " share of the highest count");
+    return [...entries.map(([sign, words]) => el("span", {}, sign, ` ${words}`)), el("span", { text: "an id has the same colour everywhere" }), ...(shown.views.length > 1 ? [bar] : [])];
+  }
+
   // A screen reader hears of counts when the writer pauses, and of the same counts once.
   function summarise() {
     const said = shown.views.map((one) => `${one.tokenizer.name}: ${counted(one.row.ids.length, "token")}, ${ratio(shown.bytes.length, one.row.ids.length)} bytes per token`).join("; ");
@@ -240,7 +298,7 @@ export function encodeView(actions) {
   function item(view, nBytes) {
     const { tokenizer, row, error } = view;
     const info = tokenizer.info;
-    const about = [counted(info.n_vocab, "id"), tokenizer.about ?? info.format, info.lossless === false ? "not lossless" : null].filter(Boolean).join(" · ");
+    const about = [counted(info.n_vocab, "id"), tokenizer.about ?? aboutOf(info, actions.names()), info.lossless === false ? "not lossless" : null].filter(Boolean).join(" · ");
     const rowNumber = shown.views.indexOf(view);
     const key = (what) => ({ key: `${what} ${tokenizer.name}` }); // the focus stays where it was when the list is drawn anew
     const made = el("li", { class: "tokenizer", data: row ? { tokens: row.ids.length, row: rowNumber } : {} },
@@ -251,7 +309,7 @@ export function encodeView(actions) {
     else made.append(
       el("span", { class: "figure" }, el("b", { class: "count", text: number(row.ids.length) }), " tokens"),
       el("span", { class: "figure" }, el("b", { class: "rate", text: ratio(nBytes, row.ids.length) }), " bytes per token"),
-      el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { "inline-size": `${share(row.ids.length)}%` } })));
+      el("span", { class: "bar", "aria-hidden": "true", title: "Compared with the highest count" }, el("i", { style: { "inline-size": `${share(row.ids.length)}%` } })));
     const chunks = row && state.chunk ? Math.ceil(row.ids.length / state.chunk) : 0;
     if (chunks) made.append(el("span", { class: "figure chunks", text: `${counted(chunks, "chunk")}; the last has ${counted(row.ids.length - (chunks - 1) * state.chunk, "token")}` }));
     made.append(el("span", { class: "buttons" },
@@ -275,7 +333,7 @@ export function encodeView(actions) {
   function description(info) {
     const special = info.special.slice(0, MOST_SPECIAL).map(([name, id]) => `${name} ${id}`).join("  ");
     const rest = info.special.length - MOST_SPECIAL;
-    const rows = [...info.rows, ["special tokens", rest > 0 ? `${special}  and ${number(rest)} more` : special || "none"]];
+    const rows = [["format", info.format ?? "trained here"], ...info.rows, ["special tokens", rest > 0 ? `${special}  and ${number(rest)} more` : special || "none"]];
     return el("dl", {}, ...rows.flatMap(([label, value]) => [el("dt", { text: label }), el("dd", {}, el("bdi", { text: String(value) }))]));
   }
 
@@ -315,7 +373,9 @@ export function encodeView(actions) {
     const fault = tables.find((one) => one instanceof Error);
     if (fault) throw fault;
     const made = document.createDocumentFragment();
-    shown.found = drawTokens(made, stretches, shown.views, shown.bytes, state);
+    const messages = messagesIn(looseText(shown.bytes), open);
+    shown.found = drawTokens(made, stretches, shown.views, shown.bytes, { ...state, breaks: new Set(messages.flatMap(({ start, end }) => [start, end])) });
+    markRoles(made, messages);
     shown.stretches = stretches;
     tokens.replaceChildren(made);
     tokens.hidden = !shown.views.length;
@@ -323,13 +383,29 @@ export function encodeView(actions) {
     const first = shown.found.values().next().value;
     if (first) first.tabIndex = 0;
     drawGutters(tokens, state.layout === "rows" ? shown.views.length : 0);
+    legend.replaceChildren(...legendOf());
     drawPager();
     pointed = null;
     panel.clear();
+    undo.clear();
     drawActive();
     if (shown.views[active]?.row.groups.length && !isNarrow.matches) panel.show(shown.views[active], groupAt(shown.views[active].row, shown.stretches[0]?.rows[active][0]?.number ?? 0));
     tokens.dataset.version = String(Number(tokens.dataset.version ?? 0) + 1);
     shown.drawn = shown.bytes;
+  }
+
+  /** Mark the lines of each message of a chat, the first one with the role. */
+  function markRoles(made, messages) {
+    const begun = new Set();
+    for (const line of messages.length ? made.querySelectorAll(".line") : []) {
+      const { row, group } = line.querySelector(".t")?.dataset ?? {};
+      const start = row === undefined ? -1 : groupAt(shown.views[row].row, Number(group)).start;
+      const message = messages.find((one) => one.start <= start && start < one.end);
+      if (!message) continue;
+      line.dataset.role = message.role;
+      line.classList.toggle("begins", start === message.start && !begun.has(`${row} ${start}`));
+      begun.add(`${row} ${start}`);
+    }
   }
 
   function drawActive() {
@@ -378,14 +454,16 @@ export function encodeView(actions) {
   tokens.addEventListener("focusin", follow);
   tokens.addEventListener("click", (event) => {
     const one = tokenOf(event);
-    if (!one) return;
-    if (one.getAttribute("aria-selected") === "true") return traceFrom(one);
-    select(one);
+    if (one) takeApart(one);
   });
   tokens.addEventListener("keydown", (event) => {
     const one = tokenOf(event);
     if (!one || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter") return traceFrom(one);
+    if (event.key === " ") {
+      event.preventDefault();
+      return takeApart(one);
+    }
     const to = neighbour(one, event.key, shown.found, shown.views, isRightToLeft(one.closest(".line").textContent));
     if (!to) return;
     event.preventDefault();
@@ -398,6 +476,18 @@ export function encodeView(actions) {
     one.setAttribute("aria-selected", "true");
     one.tabIndex = 0;
     one.focus();
+  }
+
+  /** Show the merges of a token; of one that is shown already, undo one more. */
+  async function takeApart(one) {
+    const isShown = apart === one && !undo.place.hidden;
+    apart = one;
+    select(one);
+    if (isShown) return undo.undo();
+    const view = shown.views[Number(one.dataset.row)];
+    await undo.show(view, groupAt(view.row, Number(one.dataset.group)), shown.bytes);
+    if (isNarrow.matches) one.scrollIntoView({ block: "nearest" }); // above the description
+    return undefined;
   }
 
   function traceFrom(one) {
@@ -422,6 +512,14 @@ export function encodeView(actions) {
   }
 
   return { place, refresh, take, tell, encode: later, openChooser: () => chooser.click(), focus: () => text.focus() };
+}
+
+/** Say what this page is, until a reader closes it. */
+function introduction() {
+  const place = el("div", { class: "intro", role: "note", hidden: recall("introduced") !== null },
+    el("p", { text: "A token is a piece of text that has a number, its id; language models read ids, not letters. This page cuts your text into tokens, shows the merges that made them, and trains tokenizers of your own. Everything runs in your browser, so nothing leaves your machine." }),
+    el("button", { type: "button", class: "icon", text: "✕", "aria-label": "Close the introduction", onclick: () => { remember("introduced", "yes"); place.hidden = true; document.getElementById("text").focus(); } }));
+  return place;
 }
 
 /** Write ids as a list, or, in chunks, as a list of lists. */

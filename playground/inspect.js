@@ -2,15 +2,16 @@
 //
 // Pointing at one of the three marks the other two. Shows what the page of tokens shows, no more.
 
-import { copy, el, number } from "playground/dom";
+import { copy, el, number, reveal } from "playground/dom";
 import { hex, labelOf } from "playground/glyphs";
-import { idsOf } from "playground/tokens";
+import { idsOf, tint } from "playground/tokens";
 
 const MOST = 64;
 
-/** Make the panel. `actions.trace(tokenizer, place)` goes to the merges of a token. */
-export function inspector(actions) {
-  const card = el("div", { class: "card detail" });
+/** Make the panel. `actions.trace(tokenizer, place)` goes to the merges of a token, and `undo` is the box that takes tokens apart. */
+export function inspector(actions, undo) {
+  const body = el("div");
+  const card = el("div", { class: "card detail" }, body, undo.place);
   const title = el("h3", { text: "Ids" });
   const ids = el("div", { class: "strip ids", "aria-label": "Ids of these tokens" });
   const bytes = el("div", { class: "strip bytes", "aria-label": "Bytes of these tokens" });
@@ -37,7 +38,7 @@ export function inspector(actions) {
         const id = view.row.ids[token];
         const known = view.tokenizer.known.get(id);
         const text = known?.bytes.length ? hex(known.bytes.slice(0, MOST)) : "–";
-        own.push([el("span", { text: String(id), data: { group: group.number } }), el("span", { text, data: { group: group.number } })]);
+        own.push([el("span", { text: String(id), style: tint(id), data: { group: group.number } }), el("span", { text, data: { group: group.number } })]);
       }
       for (const [id, byte] of own) {
         ids.append(id, " ");
@@ -52,13 +53,13 @@ export function inspector(actions) {
     for (const old of place.querySelectorAll(".on")) old.classList.remove("on");
     const own = marks.get(group.number) ?? [];
     for (const mark of own) mark.classList.add("on");
-    scrollTo(ids, own[0]);
-    scrollTo(bytes, own[1]);
+    reveal(ids, own[0]);
+    reveal(bytes, own[1]);
     const known = Array.from(view.row.ids.subarray(group.first, Math.min(group.last, group.first + 8)), (id) => view.tokenizer.known.get(id));
     const count = group.last - group.first;
     const range = `${number(group.start)}–${number(group.end)}`;
-    card.replaceChildren(
-      el("button", { type: "button", class: "icon dismiss", text: "✕", "aria-label": "Close", onclick: clear }),
+    body.replaceChildren(
+      el("button", { type: "button", class: "icon dismiss", text: "✕", "aria-label": "Close", onclick: () => { clear(); undo.clear(); } }),
       el("p", { class: "big" }, el("bdi", { text: known.map((one) => labelOf(one)).join("  ") })),
       el("dl", {},
         ...row(count === 1 ? "id" : "ids", idsOf(view.row, group, 8)),
@@ -72,17 +73,10 @@ export function inspector(actions) {
   }
 
   function clear() {
-    card.replaceChildren(el("p", { class: "quiet", text: "Point at a token, or move to it with Tab and the arrow keys, to see its id and bytes. Press Enter or click again to see its merges." }));
+    body.replaceChildren(el("p", { class: "quiet", text: "Point at a token, or move to it with Tab and the arrow keys, to see its id and bytes. Click it, or press Space, to undo its merges one by one; press Enter to trace them." }));
   }
   clear();
   return { place, show, showRow, clear };
 }
 
 const row = (name, value) => [el("dt", { text: name }), el("dd", { text: value })];
-
-// Only the strip is scrolled, never the page.
-function scrollTo(strip, mark) {
-  if (!mark) return;
-  const top = mark.offsetTop - strip.offsetTop;
-  if (top < strip.scrollTop || top > strip.scrollTop + strip.clientHeight - 24) strip.scrollTop = top - strip.clientHeight / 2;
-}

@@ -1,10 +1,26 @@
-// Five lessons in byte-pair encoding: what each shows, its text, and its settings.
+// Six lessons in byte-pair encoding: what each shows, its text, and its settings.
 //
 // Only data; "Train" runs them.
 
 const counts = (words) => Object.entries(words).map(([word, count]) => `${word}\t${count}`).join("\n");
 
 export const LESSONS = [
+  {
+    key: "text-to-pairs",
+    title: "From text to bytes to pairs",
+    dialect: "byte-stream",
+    merges: null,
+    counts: true,
+    text: counts({ café: 6, née: 4, "€": 3, "😀": 2 }),
+    says: [
+      "Unicode gives each character a number: a is U+0061, é is U+00E9, € is U+20AC and 😀 is U+1F600.",
+      "UTF-8 writes that number as one to four bytes, here as two hexadecimal digits each: a is 61, é is c3 a9, € is e2 82 ac and 😀 is f0 9f 98 80.",
+      "There are 256 different bytes. They are the first tokens, so every text has tokens before anything is learned.",
+      "Training counts which two tokens stand beside each other, joins the most frequent pair to a new token, and counts again.",
+    ],
+    look: "The first merge joins c3 and a9, which occur ten times: é is one token now. Then “café” grows from its letters, and at the end 😀 from its four bytes.",
+    attempt: "café, cafés and a née 😀",
+  },
   {
     key: "letters-and-digits",
     title: "Letters and digits apart",
@@ -53,13 +69,13 @@ export const LESSONS = [
   },
   {
     key: "learner-and-segmenter",
-    title: "A learner and a segmenter",
+    title: "Learn from one text, encode another",
     dialect: "jurafsky-martin",
     merges: 8,
     counts: true,
     text: counts({ low: 5, lowest: 2, newer: 6, wider: 3, new: 2 }),
     says: [
-      "The learner counts pairs and records the merges. The segmenter then applies the same merges, in the same order, to new text. It does not count anything.",
+      "The learner counts pairs and records the merges. To encode new text, the segmenter applies the same merges, in the same order. It does not count anything.",
       "The end of a word is written _ here.",
       "The learner joins e + r first, which occurs nine times, then er + _.",
       "The segmenter can split words that are not in the learner’s text.",

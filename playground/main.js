@@ -1,7 +1,7 @@
 // Puts the page together: views, tabs, theme, files that are dropped, and the address.
 
 import { Opened, ask, start } from "playground/client";
-import { el, say } from "playground/dom";
+import { el, recall, remember, say } from "playground/dom";
 import { encodeView, currentText, idsShown, shownText } from "playground/encode";
 import { dropped, openGiven } from "playground/files";
 import { listen } from "playground/keys";
@@ -14,7 +14,7 @@ const THEMES = ["system", "light", "dark"];
 const memory = { names: { dialects: [], patterns: [] }, isReady: false };
 
 const views = {
-  encode: encodeView({ trace: (one, place) => { views.trace.show(one, place); go("trace"); }, dialects: () => memory.names.dialects, isReady: () => memory.isReady }),
+  encode: encodeView({ trace: (one, place) => { views.trace.show(one, place); go("trace"); }, names: () => memory.names, isReady: () => memory.isReady }),
   trace: traceView({ text: currentText }),
   train: trainView({ names: () => memory.names, use: useTrained }),
 };
@@ -35,8 +35,8 @@ function draw() {
   for (const [name, view] of Object.entries(views)) {
     view.place.hidden = state.view !== name;
     const tab = document.getElementById(`tab-${name}`);
-    tab.setAttribute("aria-selected", String(state.view === name));
-    tab.tabIndex = state.view === name ? 0 : -1;
+    if (state.view === name) tab.setAttribute("aria-current", "page");
+    else tab.removeAttribute("aria-current");
   }
   if (memory.isReady) views[state.view].refresh();
 }
@@ -44,25 +44,14 @@ function draw() {
 function tabs() {
   const list = document.getElementById("tabs");
   for (const [name, title] of [["encode", "Encode"], ["trace", "Trace"], ["train", "Train"]]) {
-    list.append(el("button", { type: "button", id: `tab-${name}`, role: "tab", "aria-controls": name, text: title, onclick: () => go(name) }));
-    views[name].place.setAttribute("role", "tabpanel");
+    list.append(el("button", { type: "button", id: `tab-${name}`, text: title, onclick: () => go(name) }));
     document.getElementById("views").append(views[name].place);
   }
-  list.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const names = Object.keys(views);
-    const next = names[(names.indexOf(state.view) + step + names.length) % names.length];
-    go(next);
-    document.getElementById(`tab-${next}`).focus();
-  });
 }
 
 function theme() {
   const button = document.getElementById("theme");
-  const store = { get: () => { try { return localStorage.getItem("theme"); } catch { return null; } }, set: (value) => { try { localStorage.setItem("theme", value); } catch { /* kept for this visit only */ } } };
-  let current = THEMES.includes(store.get()) ? store.get() : "system";
+  let current = THEMES.includes(recall("theme")) ? recall("theme") : "system";
   const show = () => {
     if (current === "system") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = current;
@@ -72,7 +61,7 @@ function theme() {
   };
   const next = () => {
     current = THEMES[(THEMES.indexOf(current) + 1) % THEMES.length];
-    store.set(current);
+    remember("theme", current);
     show();
     say(`Colours: ${current}.`);
   };

@@ -4,6 +4,8 @@
 
 import { el } from "playground/dom";
 
+// Where the arrow keys have a meaning of their own.
+const TAKES_ARROWS = "input:not([type=range], [type=checkbox], [type=radio], [type=file]), textarea, select, [role=option], .picture.is-cut";
 const SPEEDS = [["1600", "slow"], ["800", "normal"], ["300", "fast"]];
 
 /** Make a player. `onstep(step)` is called for each step that is shown, 0 before the first. */
@@ -13,11 +15,11 @@ export function player(onstep, noun = "Step") {
   let timer = null;
   let pause = 800;
   const button = (sign, label, action) => el("button", { type: "button", class: "icon", "aria-label": label, title: label, text: sign, onclick: action });
-  const first = button("⏮\ufe0e", "First step (Home)", () => go(0));
+  const first = button("|◀\ufe0e", "First step (Home)", () => go(0));
   const back = button("◀\ufe0e", "Step back (←)", () => go(step - 1));
   const play = button("▶\ufe0e", "Play (Space)", () => (timer ? stop() : run()));
   const next = button("▶\ufe0e", "Next step (→)", () => go(step + 1));
-  const last = button("⏭\ufe0e", "Last step (End)", () => go(count));
+  const last = button("▶\ufe0e|", "Last step (End)", () => go(count));
   play.classList.add("play");
   const slider = el("input", { type: "range", min: "0", max: "0", value: "0", step: "1", "aria-label": noun, oninput: () => go(Number(slider.value)) });
   const label = el("output", { class: "step", "aria-live": "polite" });
@@ -34,11 +36,11 @@ export function player(onstep, noun = "Step") {
   function draw() {
     slider.max = String(count);
     slider.value = String(step);
-    label.textContent = `${noun} ${step} of ${count}`;
+    label.textContent = step || !count ? `${noun} ${step} of ${count}` : `Before ${noun.toLowerCase()} 1 of ${count}`;
     first.disabled = back.disabled = step === 0;
     next.disabled = last.disabled = step === count;
     play.disabled = count === 0;
-    play.textContent = timer ? "⏸\ufe0e" : "▶\ufe0e";
+    play.textContent = timer ? "❚❚" : "▶\ufe0e";
     play.setAttribute("aria-label", timer ? "Pause (Space)" : "Play (Space)");
   }
 
@@ -58,7 +60,8 @@ export function player(onstep, noun = "Step") {
   }
 
   function key(event) {
-    if (event.target.closest("input:not([type=range]), textarea, select, button, summary, [role=option], .strip-text") || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.target.closest(TAKES_ARROWS) || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === " " && event.target.closest("button, input, summary")) return;
     const actions = { ArrowLeft: () => go(step - 1), ArrowRight: () => go(step + 1), Home: () => go(0), End: () => go(count), " ": () => (timer ? stop() : run()) };
     if (!actions[event.key]) return;
     event.preventDefault();

@@ -9,6 +9,15 @@ export const SAMPLES = [
   ["Special tokens", "<|endoftext|>Hello<|im_start|>user\nAre these tokens, or text?<|im_end|>\n<s>[INST] or only signs [/INST]</s> <unk> <pad>"],
 ];
 
+/** Short texts with a surprise: a name for the button, the text, and what to see. */
+export const SURPRISES = [
+  ["strawberry", "strawberry", "How many times does it have an r? A model sees the tokens, not the letters."],
+  ["1234567", "1234567", "A number is cut where the pattern and the merges cut it, not at its thousands."],
+  ["می‌خواهم", "می‌خواهم", "One Persian word. The zero-width non-joiner in it has three bytes of its own."],
+  ["👨‍👩‍👧‍👦", "👨‍👩‍👧‍👦", "One picture, seven code points, 25 bytes: four people and three zero-width joiners."],
+  ["SolidGoldMagikarp", " SolidGoldMagikarp", "With its space, this user name is one token of GPT-2. Hardly any training text had it, so models did not know what to do with it."],
+];
+
 /** The first sample is what a reader sees first. */
 export const FIRST = SAMPLES[0][1];
 

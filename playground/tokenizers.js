@@ -30,6 +30,20 @@ function freeName(name) {
   return free;
 }
 
+// Published patterns, by their names in bytepair.
+const PATTERNS = { gpt2: "GPT-2’s pattern", cl100k: "GPT-4’s pattern", o200k: "GPT-4o’s pattern", llama3: "Llama 3’s pattern", qwen2: "Qwen 2’s pattern", "letters-digits": "letters and digits" };
+
+/** Say in a few words how a tokenizer cuts: its units and its pattern, of those with names. */
+export function aboutOf({ rows, dialect }, { dialects, patterns }) {
+  const { normalize, units, split } = Object.fromEntries(rows);
+  const begins = units.startsWith("bytes") ? "byte-level" : units.includes("byte fallback") ? "characters, bytes for the rest" : "characters";
+  if (split === "one text is one piece") return `${begins}, not split`;
+  if (/^" " becomes "▁"/.test(split) || normalize.includes('" " becomes "▁"')) return `${begins}, ▁ for spaces`;
+  const own = dialects.find(({ name }) => name === dialect)?.pattern; // the same pattern can be written in several ways
+  const found = patterns.find(({ pattern }) => pattern && (pattern === own || pattern.replaceAll("\n", ", then ") === split));
+  return `${begins}, split by ${found ? PATTERNS[found.name] ?? `the pattern ${found.name}` : "a pattern of its own"}`;
+}
+
 async function add(name, request, extra = {}) {
   const core = new Opened(request);
   const answer = await core.open();

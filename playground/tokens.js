@@ -6,38 +6,31 @@
 import { el, number } from "playground/dom";
 import { areJoined, labelOf, looseText, visible } from "playground/glyphs";
 
-const N_COLOURS = 6;
-const N_PALE = 4; // where all rows cut alike
+const NEAR = 30; // degrees between hues that look alike
 const MOST_TEXT = 1200; // of one group, or of text without tokens
 const MOST_IDS = 12;
 
 /** The letters of rows. */
 export const letterOf = (row) => String.fromCharCode(65 + (row % 26));
 
-/** Choose a colour for each group: pale where all rows cut alike. */
-export function coloursOf(stretches, nRows) {
-  const colours = new Map();
-  for (let row = 0; row < nRows; row++) {
-    let before = null;
-    for (const stretch of stretches) {
-      for (const group of stretch.rows[row]) {
-        const isShared = stretch.isShared && nRows > 1;
-        let colour = isShared ? `s${stretch.number % N_PALE}` : `c${group.number % N_COLOURS}`;
-        if (colour === before) colour = isShared ? `s${(stretch.number + 1) % N_PALE}` : `c${(group.number + 1) % N_COLOURS}`;
-        before = colour;
-        colours.set(`${row}:${group.number}`, colour);
-      }
-    }
-  }
-  return colours;
-}
+/** Give the hue of some ids. Nothing else decides it, so an id has the same colour in all views and on each visit. */
+export const hueOf = (ids) => Math.round((ids.reduce((sum, id) => (Math.imul(sum, 31) + id) >>> 0, 0) * 137.508) % 360);
+
+/** Give the style of some ids. */
+export const tint = (...ids) => ({ "--hue": String(hueOf(ids)) });
+
+/** Tell whether two hues look alike, so that neighbours need a line between them. */
+export const areNear = (one, other) => Math.min(Math.abs(one - other), 360 - Math.abs(one - other)) < NEAR;
+
+/** Make a chip: a token outside its text, in the colour of its id. */
+export const chip = (text, id, kind = "") => el("span", { class: `chip ${kind}${id === null ? " missing" : ""}`, title: id === null ? "no id" : `id ${id}`, style: id === null ? {} : tint(id) }, el("bdi", { text }));
 
 /**
- * Draw stretches. `views` has a tokenizer and its row each; `settings` are spaces, ids and chunk.
+ * Draw stretches. `views` has a tokenizer and its row each; `settings` are spaces, ids, chunk, and the bytes at which lines break.
  * Gives the elements of groups by `row:number`.
  */
 export function drawTokens(place, stretches, views, bytes, settings) {
-  const drawing = { bytes, settings, views, colours: coloursOf(stretches, views.length), found: new Map() };
+  const drawing = { bytes, settings, views, hues: [], found: new Map() };
   if (settings.layout === "columns" && views.length > 1) drawColumns(place, stretches, drawing);
   else if (views.length > 1) drawTable(place, stretches, drawing);
   else drawFlow(place, stretches, drawing, 0);
@@ -51,6 +44,7 @@ function drawFlow(place, stretches, drawing, row) {
   let line = newLine();
   const lines = [line];
   for (const stretch of stretches) {
+    if (drawing.settings.breaks.has(stretch.start)) lines.push((line = newLine()));
     drawRow(line, stretch, drawing, row, true);
     if (endsLine(textIn(drawing, stretch.start, stretch.end))) lines.push((line = newLine()));
   }
@@ -68,7 +62,9 @@ function drawTable(place, stretches, drawing) {
   for (const stretch of stretches) {
     const text = textIn(drawing, stretch.start, stretch.end);
     const isBlank = /^[\r\n]*$/.test(text);
-    if (text.startsWith("\n") && !isBlank) lines.push((line = newLine(" rows")));
+    const breaksBefore = drawing.settings.breaks.has(stretch.start) || (text.startsWith("\n") && !isBlank);
+    if (breaksBefore) lines.push((line = newLine(" rows")));
+    if (breaksBefore) table = null;
     const isJoined = table && areJoined(before.slice(-1), text.slice(0, 1));
     if (!isJoined) {
       table = el("span", { class: "stretch" }, ...drawing.views.map(() => el("span", { class: "row" })));
@@ -87,6 +83,7 @@ function drawTable(place, stretches, drawing) {
 function drawColumns(place, stretches, drawing) {
   const lines = [[]];
   for (const stretch of stretches) {
+    if (drawing.settings.breaks.has(stretch.start)) lines.push([]);
     lines[lines.length - 1].push(stretch);
     if (textIn(drawing, stretch.start, stretch.end).includes("\n")) lines.push([]);
   }
@@ -107,7 +104,7 @@ function drawRow(place, stretch, drawing, row, hasLineEnds) {
   let at = stretch.start;
   for (const group of stretch.rows[row]) {
     if (group.start > at) place.append(leftOut(drawing, at, group.start));
-    place.append(token(drawing, row, group, hasLineEnds));
+    place.append(token(drawing, row, group, { isPale: stretch.isShared && drawing.views.length > 1, hasLineEnds }));
     at = Math.max(at, group.end);
   }
   if (at < stretch.end) place.append(stretch.isCut ? el("span", { class: "quiet", text: " …" }) : leftOut(drawing, at, stretch.end));
@@ -140,7 +137,7 @@ export function idsOf(row, group, most = MOST_IDS) {
   return group.last > last ? `${ids.join(" ")} …` : ids.join(" ");
 }
 
-function token(drawing, row, group, hasLineEnds) {
+function token(drawing, row, group, { isPale, hasLineEnds }) {
   const { tokenizer, row: answer } = drawing.views[row];
   const { chunk, ids } = drawing.settings;
   const shown = Array.from(answer.ids.subarray(group.first, Math.min(group.last, group.first + MOST_IDS)));
@@ -148,8 +145,11 @@ function token(drawing, row, group, hasLineEnds) {
   const kind = known.some((one) => one?.kind === "unknown") ? " missing" : known.some((one) => one?.kind === "added") ? " added" : "";
   const text = shownText(drawing, group, known, hasLineEnds && !ids);
   const count = group.last - group.first;
+  const hue = hueOf(shown);
+  const isNear = row in drawing.hues && areNear(hue, drawing.hues[row]);
+  drawing.hues[row] = hue;
   const made = el("span", {
-    class: `t ${drawing.colours.get(`${row}:${group.number}`)}${kind}${group.start === group.end ? " empty" : ""}`,
+    class: `t${isPale ? " pale" : ""}${isNear ? " near" : ""}${kind}${group.start === group.end ? " empty" : ""}`, style: { "--hue": String(hue) },
     role: "option", tabIndex: -1, "aria-selected": "false",
     "aria-label": `${text.trim() || "space"}: ${count === 1 ? "id" : `${count} ids`} ${idsOf(answer, group)}${drawing.views.length > 1 ? `, ${letterOf(row)}` : ""}`,
     data: { row, group: group.number },
@@ -161,7 +161,7 @@ function token(drawing, row, group, hasLineEnds) {
   }
   if (ids) {
     made.classList.add("tall");
-    made.append(el("span", { class: "x", text }), el("span", { class: "i", text: idsOf(answer, group, 6) }));
+    made.append(el("span", { class: "x", text }), el("span", { class: "i", dir: "ltr", text: idsOf(answer, group, 6) }));
   } else {
     const end = text.endsWith("\n") ? "\n" : "";
     made.append(end ? text.slice(0, -1) : text);

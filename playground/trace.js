@@ -2,16 +2,17 @@
 //
 // The text is that of "Encode", or a word typed here. The core says what happens; nothing is merged here.
 
-import { groupAt, rowOf } from "playground/align";
-import { counted, el, number } from "playground/dom";
+import { groupAt, rowOf, windowOf } from "playground/align";
+import { counted, el, number, reveal } from "playground/dom";
 import { hex, isRightToLeft, labelOf, looseText, textOf, visible } from "playground/glyphs";
+import { cutUpTo, cutsOf, inOrder } from "playground/order";
 import { player } from "playground/player";
 import { change, state } from "playground/state";
 import { learn, named, open, takeKnown } from "playground/tokenizers";
+import { areNear, chip, hueOf } from "playground/tokens";
 import { MOST_LEAVES, drawTree, treeOf } from "playground/tree";
 
 const AROUND = 160; // bytes of the text beside the piece
-const MOST_TEXT = 40_000; // of a longer text, the lines around the place are looked at
 const MOST_ROWS = 400;
 const encoder = new TextEncoder();
 
@@ -22,17 +23,18 @@ export function traceView(actions) {
   const strip = el("div", { class: "tokens strip-text", dir: "auto", role: "group", "aria-label": "Choose a token of the text" });
   const said = el("p", { class: "lead", role: "status", "aria-live": "polite" });
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
-  const row = el("div", { class: "symbols", dir: "auto" });
+  const row = el("div", { class: "symbols" });
   const reason = el("p", { class: "reason", "aria-live": "polite" });
   const others = el("table", { class: "others" });
-  const picture = el("div", { class: "picture", tabIndex: 0, role: "region", "aria-label": "Merge tree" });
+  const picture = el("div", { class: "picture scrolls", tabIndex: 0, role: "region", "aria-label": "Merge tree" });
+  const isCut = el("p", { class: "quiet", text: "The tree is wider than its box: scroll it sideways." });
   const rows = el("ol", { class: "rows-of-merges", start: 0 });
   const steps = player((step) => drawStep(step), "Merge");
   const body = el("div", { class: "trace-body" },
     said, el("div", { class: "card" }, steps.place, row, reason),
     el("div", { class: "pair" },
-      el("section", { class: "card", "aria-label": "Merge tree" }, el("h3", { text: "Merge tree" }), picture),
-      el("section", { class: "card", "aria-label": "All pairs at this step" }, el("h3", { text: "Why this pair" }), el("div", { class: "scroll" }, others))),
+      el("section", { class: "card", "aria-label": "Merge tree" }, el("h3", { text: "Merge tree" }), picture, isCut),
+      el("section", { class: "card", "aria-label": "All pairs at this step" }, el("h3", { text: "Why this pair" }), el("div", { class: "scroll scrolls", tabIndex: 0, role: "region", "aria-label": "Pairs at this step" }, others))),
     el("section", { class: "card", "aria-label": "The piece after each merge" }, el("h3", { text: "After each merge" }), rows));
   const place = el("section", { id: "trace", "aria-labelledby": "tab-trace" },
     el("div", { class: "head fields" },
@@ -122,6 +124,7 @@ export function traceView(actions) {
     await learn(one, groups.flatMap((group) => Array.from(answer.ids.subarray(group.first, Math.min(group.last, group.first + 8)))));
     const drawn = [from > 0 ? "… " : ""];
     let reached = groups[0]?.start ?? 0;
+    let before = null;
     for (const group of groups) {
       if (group.start > reached) drawn.push(el("span", { class: "out", text: visible(looseText(bytes.subarray(reached, group.start)), true) }));
       reached = Math.max(reached, group.end);
@@ -129,10 +132,13 @@ export function traceView(actions) {
       const shown = group.start === group.end ? labelOf(one.known.get(answer.ids[group.first])) : visible(looseText(bytes.subarray(group.start, Math.min(group.end, group.start + 200))), state.spaces).replaceAll("⏎", "⏎\n"); // each line has its own direction
       // No <button>: that is a box of its own, in which Arabic letters lose their neighbours.
       const go = () => { current.at = group.start + current.start; load(); };
+      const hue = hueOf(Array.from(answer.ids.subarray(group.first, Math.min(group.last, group.first + 12))));
+      const isNear = before !== null && areNear(hue, before);
+      before = hue;
       drawn.push(el("span", {
-        class: `t c${group.number % 6}${isHere ? " here" : ""}`, text: shown, role: "button", tabIndex: 0,
+        class: `t${isNear ? " near" : ""}${isHere ? " here" : ""}`, style: { "--hue": String(hue) }, text: shown, role: "button", tabIndex: 0,
         "aria-pressed": String(isHere), "aria-label": `Trace ${shown.trim() || "space"}`,
-        onclick: go, onkeydown: (event) => { if (event.key === "Enter") go(); },
+        onclick: go, onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); go(); } },
       }));
     }
     drawn.push(to < bytes.length ? " …" : "");
@@ -156,9 +162,9 @@ export function traceView(actions) {
       trace.is_whole && trace.steps.length === 0
         ? " is itself a token, so nothing is merged."
         : ` has ${counted(n, "symbol")}. After ${counted(trace.steps.length, "merge")}, ${counted(trace.tokens.length, "token is", "tokens are")} left.`);
-    current.isRight = isRightToLeft(piece ?? "");
-    row.dir = current.isRight ? "rtl" : "ltr";
     current.rows = rowsOf(trace);
+    current.cuts = isRightToLeft(looseText(Uint8Array.from(trace.bytes))) ? cutsOf(trace.bytes, [...new Set(current.rows.flat())]) : null;
+    row.dir = rows.dir = current.cuts ? "rtl" : "ltr";
     current.tree = n <= MOST_LEAVES ? treeOf(trace, (id, at) => label(one, trace, id, at)) : null;
     current.one = one;
     drawRows(one, trace);
@@ -170,29 +176,43 @@ export function traceView(actions) {
     if (!trace || trace.kind !== "piece" || !one) return;
     const merge = trace.steps[step - 1];
     const before = current.rows[Math.max(step - 1, 0)];
-    row.replaceChildren(...before.map((symbol, place) => chip(one, trace, symbol, isIn(merge, before, place))));
-    if (merge) row.append(el("span", { class: "arrow", text: "→", "aria-hidden": "true" }), chip(one, trace, { id: merge.token }, "new"));
+    row.replaceChildren(...inOrder(before.map((symbol, place) => ({ ...symbol, made: chipOf(one, trace, symbol, isIn(merge, before, place)) })), current.cuts));
+    if (merge) row.append(el("span", { class: "arrow", text: "→", "aria-hidden": "true" }), chip(label(one, trace, merge.token), merge.token, "new"));
     reason.replaceChildren(...sentence(one, trace, merge, step));
-    drawOthers(one, trace, merge);
-    picture.replaceChildren(tree ? drawTree(tree, step, { isMirrored: current.isRight, onstep: (to) => steps.go(to) }) : el("p", { class: "quiet", text: `The piece has more than ${MOST_LEAVES} symbols; its tree is not drawn.` }));
-    for (const [number_, line] of [...rows.children].entries()) line.classList.toggle("on", number_ === step);
-    for (const [number_, line] of [...rows.children].entries()) line.classList.toggle("later", number_ > step);
+    drawOthers(one, trace, merge, before);
+    picture.replaceChildren(tree ? drawTree(tree, step, { cuts: current.cuts, onstep: (to) => steps.go(to) }) : el("p", { class: "quiet", text: `The piece has more than ${MOST_LEAVES} symbols; its tree is not drawn.` }));
+    isCut.hidden = picture.scrollWidth <= picture.clientWidth;
+    picture.classList.toggle("is-cut", !isCut.hidden);
+    for (const [number_, line] of [...rows.children].entries()) {
+      line.classList.toggle("on", number_ === step);
+      line.classList.toggle("later", number_ > step);
+    }
+    reveal(picture, picture.querySelector(".node.now"));
+    reveal(others.parentElement, others.querySelector(".chosen"));
+    reveal(rows, rows.querySelector(".on"));
+  }
+
+  // A pair stands as its tokens do in the row before the step.
+  function pairOf(one, trace, before, { place: at, left, right }) {
+    const first = before.findIndex((symbol) => symbol.place === at);
+    const [cut, next] = current.cuts ? [before[first], before[first + 1]].map(({ start }) => cutUpTo(current.cuts, start)) : [0, 0];
+    return el("span", { class: "pair-of", dir: cut === next ? "ltr" : "rtl" }, bdi(label(one, trace, left)), " + ", bdi(label(one, trace, right)));
   }
 
   function sentence(one, trace, merge, step) {
     if (!merge) return [trace.steps.length ? "Before any merge. Each step joins the pair of neighbours with the lowest rank." : "There is nothing to merge: no merge joins any two neighbours."];
-    const parts = [`Merge ${step}: `, bdi(label(one, trace, merge.left)), " + ", bdi(label(one, trace, merge.right)), " → ", bdi(label(one, trace, merge.token)), `, rank ${number(merge.rank)}, id ${merge.token}.`];
+    const parts = [`Merge ${step}: `, pairOf(one, trace, current.rows[step - 1], merge), " → ", bdi(label(one, trace, merge.token)), `, rank ${number(merge.rank)}, id ${merge.token}.`];
     if (merge.count !== null && merge.count !== undefined) parts.push(` In training, the pair occurred ${counted(merge.count, "time")} when it was merged.`);
     return parts;
   }
 
-  function drawOthers(one, trace, merge) {
+  function drawOthers(one, trace, merge, before) {
     const list = (merge?.others ?? []).slice(0, MOST_ROWS);
     const head = el("thead", {}, el("tr", {}, ...["Pair", "Result", "Rank", ""].map((text_) => el("th", { scope: "col", text: text_ }))));
     const body_ = el("tbody", {}, ...list.map(([at, left, right, rank, token]) => {
       const isChosen = at === merge.place;
       return el("tr", { class: isChosen ? "chosen" : rank === null ? "never" : "" },
-        el("td", {}, bdi(label(one, trace, left)), " + ", bdi(label(one, trace, right))),
+        el("td", {}, pairOf(one, trace, before, { place: at, left, right })),
         el("td", {}, token === null ? "–" : bdi(label(one, trace, token))),
         el("td", { class: "number", text: rank === null ? "–" : number(rank) }),
         el("td", { text: whyOf(merge, at, rank) }));
@@ -206,7 +226,7 @@ export function traceView(actions) {
       const merge = trace.steps[step - 1];
       const note = merge ? `rank ${number(merge.rank)}` : "symbols";
       return el("li", {}, el("button", { type: "button", onclick: () => steps.go(step), "aria-label": `Go to merge ${step}` },
-        el("span", { class: "symbols", dir: current.isRight ? "rtl" : "ltr" }, ...symbols.map((symbol) => chip(one, trace, symbol, merge && symbol.step === step ? "new" : ""))),
+        el("span", { class: "symbols" }, ...inOrder(symbols.map((symbol) => ({ ...symbol, made: chipOf(one, trace, symbol, merge && symbol.step === step ? "new" : "") })), current.cuts)),
         el("span", { class: "note", text: note })));
     }));
   }
@@ -218,28 +238,6 @@ export function traceView(actions) {
 }
 
 const bdi = (text) => el("bdi", { class: "code", text });
-
-/**
- * Cut a long text at the spaces around a place, where hardly a tokenizer joins anything. In writing
- * without spaces, cut between characters.
- */
-function windowOf(bytes, at) {
-  if (bytes.length <= MOST_TEXT) return { bytes, start: 0 };
-  const isSpace = (place) => bytes[place] === 10 || bytes[place] === 32;
-  const isBorder = (place) => (bytes[place] & 0xc0) !== 0x80;
-  const start = Math.max(0, at - MOST_TEXT / 2);
-  const end = Math.min(bytes.length, at + MOST_TEXT / 2);
-  const first = start === 0 ? 0 : placeWhere(isSpace, start, at) ?? placeWhere(isBorder, start, at) ?? at;
-  const last = end === bytes.length ? end : placeWhere(isSpace, end, at + 1) ?? placeWhere(isBorder, end, at) ?? bytes.length;
-  return { bytes: bytes.subarray(first, last), start: first };
-}
-
-/** Give the first place with a property on the way from one place to another, without the other. */
-function placeWhere(has, from, to) {
-  const step = Math.sign(to - from);
-  for (let place = from; place !== to; place += step) if (has(place)) return place;
-  return undefined;
-}
 
 /** Give a place that a token stands for: this one, else the next, else the last; nothing if all is left out. */
 function nearest(answer, at) {
@@ -268,13 +266,14 @@ function firstGroup(answer, from) {
   return low;
 }
 
-/** The symbols before any merge, and after each; each with the step that made it. */
+/** Give the symbols before any merge, and after each: each with its span in the piece and the step that made it. */
 function rowsOf(trace) {
-  let row = trace.symbols.map(([id], place) => ({ id, place, step: 0 }));
+  let row = trace.symbols.map(([id, start, end], place) => ({ id, place, start, end, step: 0 }));
   const rows = [row];
   trace.steps.forEach((step, index) => {
     const left = row.findIndex((one) => one.place === step.place);
-    row = [...row.slice(0, left), { id: step.token, place: step.place, step: index + 1 }, ...row.slice(left + 2)];
+    const made = { id: step.token, place: step.place, start: row[left].start, end: row[left + 1].end, step: index + 1 };
+    row = [...row.slice(0, left), made, ...row.slice(left + 2)];
     rows.push(row);
   });
   return rows;
@@ -293,10 +292,7 @@ function label(one, trace, id, place) {
   return visible(textOf(bytes) ?? hex(bytes), true) || "?";
 }
 
-function chip(one, trace, symbol, kind) {
-  const text = label(one, trace, symbol.id, symbol.place);
-  return el("span", { class: `chip ${kind}${symbol.id === null ? " missing" : ""}`, title: symbol.id === null ? "no id" : `id ${symbol.id}` }, el("bdi", { text }));
-}
+const chipOf = (one, trace, { id, place }, kind) => chip(label(one, trace, id, place), id, kind);
 
 function whyOf(merge, at, rank) {
   if (at === merge.place) return "chosen: the lowest rank";

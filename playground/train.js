@@ -3,13 +3,15 @@
 // The core trains and says what each step saw; here steps are drawn, and the result is saved or used.
 
 import { Opened, interrupt } from "playground/client";
-import { counted, el, number, ratio, saveAs, say } from "playground/dom";
-import { isRightToLeft, labelOf } from "playground/glyphs";
+import { counted, el, number, ratio, reveal, saveAs, say } from "playground/dom";
+import { isRightToLeft, labelOf, looseText, textOf } from "playground/glyphs";
 import { LESSONS, lessonOf } from "playground/lessons";
 import { longPaste, noteOfLong, showIn } from "playground/long";
+import { cutsOf, inOrder } from "playground/order";
 import { player } from "playground/player";
 import { change, state } from "playground/state";
 import { keep, open } from "playground/tokenizers";
+import { chip } from "playground/tokens";
 
 const BATCH = 40;
 const MOST_BARS = 14;
@@ -73,7 +75,7 @@ export function trainView(actions) {
       el("button", { type: "button", class: "strong", id: "use", text: "Use in Encode", onclick: use }),
       el("span", { class: "buttons" }, format, el("button", { type: "button", id: "save", text: "Save", onclick: save })), saveProblem));
   const place = el("section", { id: "train", "aria-labelledby": "tab-train" },
-    el("div", { class: "train" }, el("div", { class: "left" }, el("h2", { class: "title", text: "Lessons" }), lessons, about, form), result));
+    el("div", { class: "train" }, el("div", { class: "lesson" }, el("h2", { class: "title", text: "Lessons" }), lessons, about), result, form));
   const course = { core: null, info: null, steps: [], start: null, known: {}, total: 0, nBytes: 0 };
   let long = null; // the whole text, where the box has its beginning
 
@@ -277,20 +279,22 @@ export function trainView(actions) {
 
   function drawLead(step, merge) {
     if (!merge) {
-      lead.textContent = course.total ? `Before any merge: ${counted(course.start.n_pieces ?? course.start.pieces.length, "distinct piece")}. ${counted(course.total, "merge follows", "merges follow")}.` : course.wantsNone ? "Merges is set to 0: the vocabulary is only the alphabet." : "No pair occurs often enough, so there is nothing to learn.";
+      lead.textContent = course.total ? `Learned ${counted(course.total, "merge")} from ${counted(course.start.n_pieces ?? course.start.pieces.length, "distinct piece")}. Press ▶ to watch them.` : course.wantsNone ? "Merges is set to 0: the vocabulary is only the alphabet." : "No pair occurs often enough, so there is nothing to learn.";
       tie.textContent = "";
       return;
     }
-    lead.replaceChildren(`Merge ${step}: `, name(merge.left), " + ", name(merge.right), " → ", name(merge.token), `, id ${merge.token}, counted ${counted(merge.count, "time")}.`);
+    lead.replaceChildren(`Merge ${step}: `, pairOf(merge.left, merge.right), " → ", name(merge.token), `, id ${merge.token}, counted ${counted(merge.count, "time")}.`);
     const said = [];
     if (merge.n_tied) {
-      const some = merge.tied.slice(0, 3).flatMap(([left, right], place_) => [place_ ? ", " : "", name(left), " + ", name(right)]);
+      const some = merge.tied.slice(0, 3).flatMap(([left, right], place_) => [place_ ? ", " : "", pairOf(left, right)]);
       said.push(`Tie: ${counted(merge.n_tied, "other pair is", "other pairs are")} equally frequent (`, ...some, merge.n_tied > 3 ? ", …" : "", `). In this dialect, ${RULES[merge.rule] ?? merge.rule}.`);
     } else said.push("No other pair is as frequent.");
     tie.replaceChildren(...said);
   }
 
   const name = (id) => el("bdi", { class: "code", text: labelOf(course.known[id]) });
+  const isRight = (id) => isRightToLeft(textOf(course.known[id]?.bytes ?? []) ?? "");
+  const pairOf = (left, right) => el("span", { class: "pair-of", dir: isRight(left) || isRight(right) ? "rtl" : "ltr" }, name(left), el("span", { class: "plus", text: " + " }), name(right));
 
   function drawBars(merge, isChosen) {
     if (!merge) return bars.replaceChildren(el("li", { class: "quiet", text: "No pairs left." }));
@@ -300,7 +304,7 @@ export function trainView(actions) {
       const isIt = isChosen && left === merge.left && right === merge.right;
       const kind = isIt ? "chosen" : tied.has(`${left},${right}`) && isChosen ? "tied" : "";
       return el("li", { class: kind },
-        el("span", { class: "pair-name" }, name(left), el("span", { class: "plus", text: "+" }), name(right)),
+        el("span", { class: "pair-name" }, pairOf(left, right)),
         el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { "inline-size": `${(100 * count) / most}%` } })),
         el("span", { class: "number", text: number(count) }),
         el("span", { class: "why", text: isIt ? "chosen" : kind }));
@@ -317,7 +321,7 @@ export function trainView(actions) {
     const ordered = merge ? [...before.pieces].sort((one, other) => hasPair(other.ids, merge) - hasPair(one.ids, merge)) : before.pieces;
     const shown = ordered.slice(0, 60);
     pieces.replaceChildren(...shown.map(({ ids, count }) => el("li", {},
-      el("span", { class: "symbols", dir: directionOf(ids) }, ...joined(ids.slice(0, 600), merge)),
+      wordOf(ids.slice(0, 600), merge),
       ids.length > 600 ? el("span", { class: "quiet", text: `… ${number(ids.length - 600)} more` }) : null,
       el("span", { class: "times", text: `× ${number(count)}` }))));
     if (all > shown.length) pieces.append(el("li", { class: "quiet", text: `and ${counted(all - shown.length, "more piece")}` }));
@@ -325,20 +329,25 @@ export function trainView(actions) {
   }
 
   // As it is read: the first token of an Arabic word is the one on the right.
-  const directionOf = (ids) => (isRightToLeft(ids.slice(0, 40).map((id) => (id === null ? "" : labelOf(course.known[id]))).join("")) ? "rtl" : "ltr");
-
-  function joined(ids, merge) {
-    const made = [];
+  function wordOf(ids, merge) {
+    const bytesOf = (id) => course.known[id]?.bytes ?? [];
+    const items = [];
+    let start = 0;
     for (let place_ = 0; place_ < ids.length; place_++) {
       const isPair = merge && ids[place_] === merge.left && ids[place_ + 1] === merge.right;
-      if (isPair) made.push(el("span", { class: "joined" }, chip(ids[place_], "chosen"), chip(ids[place_ + 1], "chosen")));
-      else made.push(chip(ids[place_], ""));
+      const own = isPair ? [ids[place_], ids[place_ + 1]] : [ids[place_]];
+      const end = start + own.reduce((sum, id) => sum + bytesOf(id).length, 0);
+      const made = isPair ? el("span", { class: "joined", dir: own.some(isRight) ? "rtl" : "ltr" }, ...own.map((id) => chipOf(id, "chosen"))) : chipOf(own[0], "");
+      items.push({ start, end, made });
+      start = end;
       if (isPair) place_ += 1;
     }
-    return made;
+    const bytes = ids.flatMap(bytesOf);
+    const isMirrored = isRightToLeft(looseText(Uint8Array.from(bytes)));
+    return el("span", { class: "symbols", dir: isMirrored ? "rtl" : "ltr" }, ...inOrder(items, isMirrored ? cutsOf(bytes, items) : null));
   }
 
-  const chip = (id, kind) => el("span", { class: `chip ${kind}${id === null ? " missing" : ""}` }, el("bdi", { text: id === null ? "?" : labelOf(course.known[id]) }));
+  const chipOf = (id, kind) => chip(id === null ? "?" : labelOf(course.known[id]), id, kind);
 
   function drawLearned(step) {
     const from = Math.max(0, step - MOST_LEARNED);
@@ -349,7 +358,8 @@ export function trainView(actions) {
       made.push(el("li", { value: place_ + 1, class: place_ + 1 === step ? "on" : "" }, el("button", { type: "button", "aria-label": `Go to merge ${place_ + 1}`, onclick: () => steps.go(place_ + 1) }, name(one.token), el("span", { class: "times", text: number(one.count) }))));
     }
     learned.replaceChildren(...made);
-    if (!made.length) learned.append(el("li", { class: "quiet", text: "No merges yet. Press play." }));
+    reveal(learned, learned.querySelector(".on"));
+    if (!made.length) learned.append(el("li", { class: "quiet", text: "Each merge appears here when you step to it." }));
   }
 
   function use() {
@@ -378,7 +388,7 @@ export function trainView(actions) {
   function refresh() {
     drawNames();
     drawLessons();
-    if (!course.core) begin(lessonOf(state.lesson) ? state.lesson : "end-of-word");
+    if (!course.core) begin(lessonOf(state.lesson) ? state.lesson : LESSONS[0].key);
   }
 
   return { place, refresh, begin, leave: () => steps.stop(), key: (event) => steps.key(event), focus: () => text.focus() };

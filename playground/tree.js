@@ -3,6 +3,8 @@
 // Merges after the current step are drawn pale. Knows the answer of `trace`, and no more.
 
 import { isStill, svg } from "playground/dom";
+import { cutUpTo } from "playground/order";
+import { tint } from "playground/tokens";
 
 const LETTER = 8.4; // the width of a letter in the font of the drawing
 const HEIGHT = 24;
@@ -12,23 +14,23 @@ const GAP = 10;
 /** The most symbols of a tree that is drawn. */
 export const MOST_LEAVES = 120;
 
-/** Build the tree: nodes `{label, left, right, step, level, leaves}`; leaves come first. */
+/** Build the tree: nodes `{id, text, place, start, end, step, level, parts, rank}`; leaves come first. */
 export function treeOf(trace, label) {
-  const nodes = trace.symbols.map(([id], place) => ({ text: label(id, place), place, step: 0, level: 0, parts: [] }));
+  const nodes = trace.symbols.map(([id, start, end], place) => ({ id, text: label(id, place), place, start, end, step: 0, level: 0, parts: [] }));
   const row = nodes.map((node, place) => ({ node, place }));
   trace.steps.forEach((step, index) => {
     const left = row.findIndex((one) => one.place === step.place);
     const parts = [row[left].node, row[left + 1].node];
-    const node = { text: label(step.token), place: step.place, step: index + 1, level: Math.max(...parts.map((one) => one.level)) + 1, parts, rank: step.rank };
+    const node = { id: step.token, start: parts[0].start, end: parts[1].end, text: label(step.token), place: step.place, step: index + 1, level: Math.max(...parts.map((one) => one.level)) + 1, parts, rank: step.rank };
     nodes.push(node);
     row.splice(left, 2, { node, place: step.place });
   });
   return { nodes, leaves: trace.symbols.length, roots: row.map((one) => one.node) };
 }
 
-function placed({ nodes, leaves }, isMirrored) {
+function placed({ nodes, leaves }, cuts) {
   let reach = GAP;
-  for (const leaf of nodes.slice(0, leaves)) {
+  for (const leaf of orderOf(nodes.slice(0, leaves), cuts)) {
     leaf.width = widthOf(leaf.text);
     leaf.x = reach + leaf.width / 2;
     reach += leaf.width + GAP;
@@ -41,16 +43,17 @@ function placed({ nodes, leaves }, isMirrored) {
   const widest = Math.max(reach, ...nodes.map((node) => node.x + node.width / 2 + GAP));
   const least = Math.min(0, ...nodes.map((node) => node.x - node.width / 2 - GAP));
   for (const node of nodes) node.x -= least;
-  const width = widest - least;
-  if (isMirrored) for (const node of nodes) node.x = width - node.x;
-  return width;
+  return widest - least;
 }
+
+// In right-to-left text, the characters stand from right to left, and the bytes of a character from left to right.
+const orderOf = (leaves, cuts) => (cuts ? [...Map.groupBy(leaves, ({ start }) => cutUpTo(cuts, start)).values()].reverse().flat() : leaves);
 
 const widthOf = (text) => Math.max(26, Array.from(text).reduce((sum, letter) => sum + (/[\u1100-\uffdc\u{1f000}-\u{3ffff}]/u.test(letter) ? 16 : LETTER), 14));
 
-/** Draw the tree up to a step; `onstep` is called with the step of a node that is clicked. */
-export function drawTree(tree, step, { isMirrored, onstep }) {
-  const width = placed(tree, isMirrored);
+/** Draw the tree up to a step; `cuts` are those of right-to-left text, and `onstep` is called with the step of a node that is clicked. */
+export function drawTree(tree, step, { cuts, onstep }) {
+  const width = placed(tree, cuts);
   const top = Math.max(...tree.nodes.map((node) => node.level));
   const height = top * LEVEL + HEIGHT + 24;
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: `tree${isStill() ? " still" : ""}`, role: "img", "aria-label": describe(tree, step) });
@@ -64,7 +67,7 @@ export function drawTree(tree, step, { isMirrored, onstep }) {
   for (const node of tree.nodes) {
     const group = svg("g", { class: `node ${stateOf(node, step)}${tree.roots.includes(node) ? " root" : ""}`, onclick: () => node.step && onstep(node.step) });
     group.append(
-      svg("rect", { x: node.x - node.width / 2, y: y(node), width: node.width, height: HEIGHT, rx: 5 }),
+      svg("rect", { x: node.x - node.width / 2, y: y(node), width: node.width, height: HEIGHT, rx: 5, style: node.id === null ? {} : tint(node.id) }),
       svg("text", { x: node.x, y: y(node) + 16.5, "text-anchor": "middle", text: node.text }));
     if (node.step) group.append(svg("text", { x: node.x + node.width / 2 + 3, y: y(node) + 8, class: "small", text: String(node.step) }));
     drawing.append(group);

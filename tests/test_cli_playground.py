@@ -89,10 +89,15 @@ def test_what_cannot_act_is_refused(typed, message, page, tmp_path, monkeypatch)
     assert not (tmp_path / "p.html").exists()
 
 
-def test_without_a_built_page_the_error_says_how_to_build_it(tmp_path):
-    """The way is `make playground`."""
-    with pytest.raises(FileError, match="make playground"):
-        _playground.page_with({}, page=tmp_path / "index.html")
+def test_without_a_built_page_the_error_says_how_to_get_it(tmp_path):
+    """A clone has one command for it; an installation without the sources needs a wheel."""
+    page = tmp_path / "python" / "bytepair" / "playground" / "index.html"
+    with pytest.raises(FileError, match="install a wheel of bytepair"):
+        _playground.page_with({}, page=page)
+    (tmp_path / "playground").mkdir()
+    (tmp_path / "playground" / "build.py").touch()
+    with pytest.raises(FileError, match=re.escape(f"`make playground` in {tmp_path}")):
+        _playground.page_with({}, page=page)
 
 
 @pytest.fixture

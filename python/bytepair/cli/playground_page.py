@@ -28,12 +28,16 @@ def page_with(tokenizers: Mapping[str, Tokenizer], *, page: Path = PAGE) -> str:
     try:
         text = page.read_text(encoding="utf-8")
     except FileNotFoundError:
-        message = (
-            f"{page}: this installation has no playground; build it with `make playground` "
-            "in the sources of bytepair, or install a wheel, which contains it"
-        )
-        raise FileError(message) from None
+        raise FileError(_missing(page)) from None
     return text.replace(PLACE, _block(tokenizers)) if tokenizers else text
+
+
+def _missing(page: Path) -> str:
+    """Say how to get the page: in a clone by one command, elsewhere from a wheel."""
+    clone = page.parents[3]
+    if (clone / "playground" / "build.py").is_file():
+        return f"the playground is not built yet: run `make playground` in {clone}"
+    return f"{page}: this installation has no playground; install a wheel of bytepair, which contains it"
 
 
 def _block(tokenizers: Mapping[str, Tokenizer]) -> str:
