@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._behaviour import behaviour as behaviour, behaviour_text as behaviour_text
     from ._compare.comparing import (
         Comparison as Comparison,
         compare as compare,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
+    "_behaviour": "behaviour behaviour_text",
     "_compare.comparing": "Comparison compare",
     "_report.draw": "render",
     "_report.portrait": "Portrait portrait",

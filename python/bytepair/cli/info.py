@@ -108,6 +108,7 @@ def compression(tokenizer: Tokenizer, path: Path) -> Compression:
 
 def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return a description of a tokenizer as JSON values."""
+    from bytepair.analyze._behaviour import behaviour_of
     from bytepair.analyze._likeness import likeness
 
     merges = [[plain(left), plain(right)] for left, right in tokenizer.merges]
@@ -116,6 +117,7 @@ def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
         "n_vocab": tokenizer.n_vocab,
         "n_merges": len(merges),
         "fingerprint": tokenizer.fingerprint,
+        "behaviour": behaviour_of(tokenizer),
         "pipeline": tokenizer.inspect().description,
         "split_execution": tokenizer.inspect().settings["stages"],
         "special_tokens": tokenizer.special_tokens,
@@ -184,6 +186,8 @@ def _counts(tokenizer: Tokenizer) -> list[str]:
 def _more_rows(
     tokenizer: Tokenizer, parts: dict[str, str]
 ) -> list[tuple[str, list[str]]]:
+    from bytepair.analyze._behaviour import behaviour_of
+
     n_merges = len(tokenizer.merges)
     first_of_last = max(N_SHOWN, n_merges - N_SHOWN)
     return [
@@ -193,6 +197,7 @@ def _more_rows(
         ("first merges", merge_lines(tokenizer, range(min(N_SHOWN, n_merges)))),
         ("last merges", merge_lines(tokenizer, range(first_of_last, n_merges))),
         ("fingerprint", [tokenizer.fingerprint]),
+        ("behaviour", [behaviour_of(tokenizer) or "none: the text is refused"]),
     ]
 
 

@@ -47,8 +47,11 @@ _SHARD = re.compile(rf"shard-([0-9]{{5,}})-[0-9]{{3,}}(?:{_ENDINGS})")
 class Dataset:
     """A folder that shards are written to, by one run at a time."""
 
-    def __init__(self, folder: Path, plan: Mapping[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, plan: Mapping[str, Any], behaviour: str | None = None
+    ) -> None:
         self.folder, self.work = folder, folder / WORK
+        self.behaviour = behaviour
         self.plan = {"version": VERSION, **json.loads(json.dumps(plan))}
 
     def finished(self) -> dict[str, Any] | None:
@@ -223,14 +226,17 @@ class Dataset:
             raise TokenizerError(message)
 
 
-def commit(
-    folder: Path, plan: Mapping[str, Any], tasks: list[dict[str, Any]]
-) -> dict[str, Any]:
+def commit(dataset: Dataset, tasks: list[dict[str, Any]]) -> dict[str, Any]:
     """Write and return the manifest of a dataset whose tasks are all done."""
-    manifest = {"plan": dict(plan), "totals": totals_of(tasks), "tasks": tasks}
-    _write_json(folder / MANIFEST, manifest)
-    if _is_begun(folder):
-        _remove_work(folder)
+    manifest = {
+        "plan": dict(dataset.plan),
+        "behaviour": dataset.behaviour,
+        "totals": totals_of(tasks),
+        "tasks": tasks,
+    }
+    _write_json(dataset.folder / MANIFEST, manifest)
+    if _is_begun(dataset.folder):
+        _remove_work(dataset.folder)
     return manifest
 
 

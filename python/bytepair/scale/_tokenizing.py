@@ -15,6 +15,7 @@ from bytepair._expected import loaded
 from bytepair._io.files import StrPath, refuse_no_name
 from bytepair._io.overwriting import refuse_overwriting
 from bytepair._ranges import check_whole
+from bytepair.analyze._behaviour import behaviour_of
 from bytepair.data._plan import TASK_BYTES, Task, plan
 from bytepair.data._readers import Part, ReadOptions, Tally, read_part, refuse_idle
 from bytepair.data._sources import list_sources, listed, paths_of
@@ -253,6 +254,7 @@ def tokenize(
             "reading": reading,
             "sources": [asdict(source) for source in sources],
         },
+        behaviour_of(spec.tokenizer),
     )
     finished = dataset.finished()
     if finished is not None:
@@ -262,7 +264,7 @@ def tokenize(
         run = engine.run if engine else partial(_local.run, processes=processes)
         work = _Work(spec, options, dataset)
         done = _do(work, tasks, run, progress, is_watched=engine is None)
-        return commit(dataset.folder, dataset.plan, done)
+        return commit(dataset, done)
 
 
 def _do(

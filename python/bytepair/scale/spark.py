@@ -24,6 +24,7 @@ from bytepair._expected import loaded, refuse_unknown
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import in_order
 from bytepair._training.options import DialectOptions
+from bytepair.analyze._behaviour import behaviour_of
 from bytepair.data._columns import as_bytes, text_batch
 from bytepair.data._optional import load
 from bytepair.data._readers import Tally, rows_of
@@ -227,7 +228,8 @@ def begun(folder: Path, spec: ShardSpec) -> Dataset:
     FileError
         The folder holds a finished dataset or something else.
     """
-    dataset = Dataset(folder, {**spec.plan, "sources": []})
+    plan = {**spec.plan, "sources": []}
+    dataset = Dataset(folder, plan, behaviour_of(spec.tokenizer))
     if dataset.finished() is not None:
         message = (
             f"{folder} holds a finished dataset, and nothing shows whether these rows are the "
@@ -269,4 +271,4 @@ def settle(dataset: Dataset, done: Iterable[dict[str, Any]]) -> dict[str, Any]:
         for shard in task["shards"]:
             for name in shard["files"]:
                 (attempt / name).replace(dataset.folder / name)
-    return commit(dataset.folder, dataset.plan, tasks)
+    return commit(dataset, tasks)

@@ -123,6 +123,7 @@ def _facts_of(portrait: Portrait) -> dict[str, str]:
         "other added tokens": _listed(portrait.other_tokens),
         "loses": portrait.loses,
         "fingerprint": portrait.fingerprint,
+        "behaviour": portrait.behaviour or "none: the text is refused",
         **{
             name: harmless(text)
             for name, text in portrait.pipeline

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from bytepair._expected import loaded
 from bytepair._numpy import np
 from bytepair._results import Result
+from bytepair.analyze._behaviour import behaviour_of
 from bytepair.analyze._likeness import Likeness, likeness
 from bytepair.analyze._stats.tokens import BYTE, UNKNOWN, TokenTable, token_table
 
@@ -81,6 +82,8 @@ class Portrait(Result):
         restores everything.
     fingerprint
         A hash of everything that determines its results.
+    behaviour
+        A hash of the ids of one fixed text; ``None`` if the tokenizer refuses it.
     kinds
         The number of tokens of each of :data:`KINDS`, in this order.
     lengths
@@ -114,6 +117,7 @@ class Portrait(Result):
     pipeline: tuple[tuple[str, str], ...]
     loses: str
     fingerprint: str
+    behaviour: str | None
     kinds: tuple[tuple[str, int], ...]
     lengths: tuple[tuple[int, int], ...]
     scripts: tuple[tuple[str, int], ...]
@@ -160,6 +164,7 @@ def portrait(tokenizer: Tokenizer | StrPath) -> Portrait:
         pipeline=tuple(parts.items()),
         loses=loses,
         fingerprint=tokenizer.fingerprint,
+        behaviour=behaviour_of(tokenizer),
         kinds=tuple((kind, kinds[kind]) for kind in KINDS),
         lengths=tuple(sorted(lengths.items())),
         scripts=_scripts_of(table),
