@@ -17,7 +17,7 @@ from tests import commands
 from tests.conftest import load
 
 import bytepair
-from bytepair.analyze import diagnose
+from bytepair.analyze import behaviour, diagnose
 from bytepair.analyze.doctor import CODES, page
 from bytepair.analyze.doctor._corpus import count
 from bytepair.analyze.doctor._draw import diagnosis_text
@@ -165,6 +165,14 @@ def saved(folder, tokenizer, **settings):
     return {"tokenizer": tokenizer, "file": path, "config": config}
 
 
+def model_folder(folder, **settings):
+    """Write a folder of a model whose class uses the file as it is, with the pattern of GPT-4."""
+    tokenizer = trained("A'M B'M", dialect="gpt4", vocab_size=257)
+    found = saved(folder, tokenizer, **settings)
+    model = settings_file(folder, "config.json", model_type="olmo2")
+    return {**found, "file": folder, "config": [found["config"], model]}
+
+
 def corpus(folder, text):
     """Write a corpus of one text."""
     path = folder / "corpus.txt"
@@ -226,6 +234,10 @@ SICK = {
         ),
         set(),
     ),
+    "BP408": (
+        lambda folder: model_folder(folder, tokenizer_class="GPT2Tokenizer"),
+        set(),
+    ),
     "BP406": (with_settings(name="config.json", vocab_size=257), {257}),
     "BP407": (lambda folder: ranks(folder, 300), {300}),
     "BP501": (edited(both(with_more("L o"), normalized({"type": "Lowercase"}))), {258}),
@@ -244,6 +256,9 @@ SICK = {
         set(),
     ),
 }
+
+
+BY_TRANSFORMERS = {"BP405", "BP408"}
 
 
 def test_tokens_of_no_text_and_runs_of_spaces_are_found():
@@ -301,21 +316,46 @@ def test_without_transformers_nothing_is_found_that_it_would_show(
     given, _ = SICK["BP405"]
     diagnosis = diagnose(**given(tmp_path), select=["BP4"])
     assert diagnosis.is_clean
-    assert "Qwen2Tokenizer, install transformers" in diagnosis.unchecked[0]
+    assert "they need transformers" in diagnosis.unchecked[0]
     assert diagnosis.unchecked[0] in str(diagnosis)
     assert diagnose(**given(tmp_path), select=["BP403"]).unchecked == ()
+
+
+@pytest.mark.slow
+def test_a_folder_is_loaded_with_and_without_the_settings_of_its_model(tmp_path):
+    """A table has the ids of each loader, the class that replaces a part, and the shortest text."""
+    transformers = pytest.importorskip("transformers")
+    tokenizer = model_folder(tmp_path, tokenizer_class="GPT2Tokenizer")["tokenizer"]
+    name, own = f"transformers {transformers.__version__}", behaviour(tokenizer)
+    shown = run(tmp_path, "--select", "BP405,BP408", code=1)
+    assert re.search(f"{re.escape(name)} +{own}  the same ids", shown)
+    (tmp_path / "config.json").unlink()
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    found = json.loads(run(tmp_path, "--select", "BP405", "--json", code=1))
+    [file, loader] = found["loaders"]
+    digits = behaviour(lambda text: theirs.encode(text, add_special_tokens=False))
+    assert (file["behaviour"], loader["behaviour"]) == (own, digits)
+    assert "pre_tokenizer" in loader["replaced"]
+    text = loader["first"]["text"]
+    ids = theirs.encode(text, add_special_tokens=False)
+    told = f"{tokenizer.encode(text)} here, {ids} with GPT2Tokenizer"
+    assert loader["first"]["detail"] == told != f"{ids} here, {ids} with GPT2Tokenizer"
+    (tmp_path / "tokenizer.json").rename(tmp_path / "own.json")
+    (tmp_path / "tokenizer.json").write_text("{}")
+    alone = diagnose(tokenizer, file=tmp_path, select=["BP405"])
+    assert alone.loaders[1].problem in str(alone)
 
 
 @pytest.mark.parametrize(
     "code",
     [
-        pytest.param(code, marks=[pytest.mark.slow] * (code == "BP405"))
+        pytest.param(code, marks=[pytest.mark.slow] * (code in BY_TRANSFORMERS))
         for code in CODES
     ],
 )
 def test_each_code_is_found_where_it_is(code, tmp_path):
     """A small tokenizer with a fault has the finding, and it names the ids worked out by hand."""
-    if code == "BP405":
+    if code in BY_TRANSFORMERS:
         pytest.importorskip("transformers")
     given, ids = SICK[code]
     given = given(tmp_path) if callable(given) else {"tokenizer": given}

@@ -46,6 +46,7 @@ EXAMPLES = {
     "docs/findings/BP602.md": 8,
     "docs/findings/BP604.md": 8,
     "docs/first-steps.md": 22,
+    "docs/how-to/changed-between-versions.md": 13,
     "docs/how-to/check-a-tokenizer.md": 10,
     "docs/how-to/command-line.md": 4,
     "docs/how-to/compare-for-a-language.md": 4,

@@ -17,10 +17,21 @@ from bytepair._labels import argument
 from bytepair._names import refuse_set
 from bytepair.errors import TokenizerError
 
-from . import _added, _config, _corpus, _ids, _merges, _pipeline, _reachability, _words
+from . import (
+    _added,
+    _config,
+    _corpus,
+    _ids,
+    _loaders,
+    _merges,
+    _pipeline,
+    _reachability,
+    _words,
+)
 from ._codes import CODES, Code, chosen, page
 from ._config import beside
 from ._finding import Diagnosis, Finding, FoundToken, TokenUsage
+from ._loaders import Loader
 from ._subject import Subject
 
 if TYPE_CHECKING:
@@ -34,6 +45,7 @@ __all__ = [
     "Diagnosis",
     "Finding",
     "FoundToken",
+    "Loader",
     "TokenUsage",
     "beside",
     "diagnose",
@@ -61,7 +73,7 @@ CHECKS: tuple[tuple[Check, str], ...] = (
     (_ids.listed_beside, "BP402"),
     (_ids.after_ranks, "BP402 BP407"),
     (_config.tokens, "BP403 BP404"),
-    (_config.other_class, "BP405"),
+    (_loaders.differing, "BP405 BP408"),
     (_config.rows, "BP406"),
     (_words.parted_marks, "BP503"),
     (_words.parted_joiners, "BP504"),
@@ -80,6 +92,7 @@ def diagnose(
     select: Iterable[str] | None = None,
     ignore: Iterable[str] | None = None,
     progress: Callable[[int, int], object] | None = None,
+    tell: Callable[[str], object] = str,
 ) -> Diagnosis:
     """Look for faults of a tokenizer, and for facts worth knowing.
 
@@ -90,6 +103,7 @@ def diagnose(
     ----------
     file
         The file or folder that the tokenizer was loaded from, to compare the ids that it lists.
+        For a folder, they are also compared with those that the installed transformers gives.
     config
         A ``tokenizer_config.json``, a ``config.json``, or both.
     corpus
@@ -101,6 +115,8 @@ def diagnose(
         Codes of findings or their beginnings, such as ``BP1``; by default all.
     progress
         Called with the number of bytes counted so far, and the size of the corpus in bytes.
+    tell
+        Called with what is done next, in words.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -120,11 +136,13 @@ def diagnose(
     wanted = chosen(select, ignore)
     reading = dict(reading or {})
     _refuse_idle(wanted, corpus, reading, is_selected=select is not None)
-    subject = Subject(tokenizer, _file_of(file))
+    is_folder = file is not None and Path(file).is_dir()
+    subject = Subject(tokenizer, _file_of(file), is_folder=is_folder, tell=tell)
     _config.read_settings(subject, _paths(config))
     findings: list[Finding] = []
     for check, codes in CHECKS:
         if not wanted.isdisjoint(codes.split()):
+            tell(f"looking for {codes.replace(' ', ', ')}")
             findings += check(subject)
     if corpus is not None:
         used = _corpus.count(subject, corpus, reading, progress)
@@ -132,7 +150,8 @@ def diagnose(
     findings = [f for f in findings if f.tokens and f.code in wanted]
     findings.sort(key=lambda finding: (finding.code, not finding.is_fact))
     counts = dict(sorted(subject.counts.items()))
-    return Diagnosis(tuple(findings), counts, tuple(subject.unchecked))
+    unchecked, loaders = tuple(subject.unchecked), tuple(subject.loaders)
+    return Diagnosis(tuple(findings), counts, unchecked, loaders)
 
 
 def _refuse_idle(

@@ -46,7 +46,7 @@ def _read(path: Path) -> Code:
 
 CODES = {path.stem: _read(path) for path in sorted(PAGES.glob("BP*.md"))}
 """All kinds of findings, by code."""
-FROM_SETTINGS = {"BP403", "BP404", "BP405", "BP406"}
+FROM_SETTINGS = {"BP403", "BP404", "BP405", "BP406", "BP408"}
 """The codes of findings about the settings files of a tokenizer."""
 
 

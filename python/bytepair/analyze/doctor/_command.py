@@ -116,6 +116,7 @@ def diagnose(
     if as_json and limit is not None:
         refuse_options(["limit"], "has no effect on --json, which shows all")
     line = ProgressLine(is_shown=True)
+    line.show(f"loading {path}")
     diagnosis = analysis.diagnose(
         Tokenizer.from_file(path),
         file=path,
@@ -125,6 +126,7 @@ def diagnose(
         select=select,
         ignore=ignore,
         progress=lambda done, total: line.show_bytes("counting", done, total),
+        tell=line.show,
     )
     line.clear()
     if as_json:

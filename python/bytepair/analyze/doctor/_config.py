@@ -1,24 +1,20 @@
-"""BP403 to BP406: files of settings that contradict the tokenizer.
+"""BP403, BP404 and BP406: files of settings that contradict the tokenizer.
 
-``tokenizer_config.json`` names tokens by id and by role, and the class that transformers
-builds; ``config.json`` has the number of rows of the model. The installed transformers encodes
-texts with a class; code in folders is never run.
+``tokenizer_config.json`` names tokens by id and by role; ``config.json`` has the number of rows of
+the model.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from bytepair._io.beside import read_object
-from bytepair._io.temporary import TemporaryFolder
-from bytepair.analyze._compare import torture
 from bytepair.errors import FileError, FormatError
 
 from ._finding import Finding, FoundToken
 from ._subject import HOLE, Subject
 
-__all__ = ["beside", "other_class", "read_settings", "rows", "tokens"]
+__all__ = ["beside", "read_settings", "rows", "tokens"]
 
 
 ROLES = (
@@ -41,8 +37,8 @@ SETTINGS = {
     *ROLES,
 }
 """A ``tokenizer_config.json`` has at least one of these settings."""
-USE_THE_FILE = {"PreTrainedTokenizerFast", "TokenizersBackend"}
-"""The classes of transformers that use a ``tokenizer.json`` unchanged."""
+MODEL_SETTINGS = {"model_type", "text_config", "vocab_size"}
+"""A ``config.json`` has at least one of these settings."""
 MOST_DIGITS = 10
 """A number with more digits is not an id."""
 
@@ -62,7 +58,7 @@ def read_settings(subject: Subject, paths: list[Path]) -> None:
         settings = read_object(path)
         _check(path, settings)
         is_config = not SETTINGS.isdisjoint(settings)
-        if not is_config and settings.keys().isdisjoint({"vocab_size", "text_config"}):
+        if not is_config and MODEL_SETTINGS.isdisjoint(settings):
             message = (
                 f"{path}: neither a tokenizer_config.json nor a model's config.json"
             )
@@ -156,62 +152,6 @@ def _content(token: object) -> str | None:
     if isinstance(token, Mapping):
         token = token.get("content")
     return token if isinstance(token, str) and token else None
-
-
-def other_class(subject: Subject) -> Iterator[Finding]:
-    """Look for texts that the class of the settings encodes differently from the file."""
-    name = subject.config.get("tokenizer_class")
-    if name is None or name in USE_THE_FILE or subject.document is None:
-        return
-    try:
-        encode = _encode_of_class(subject)
-    except ImportError:
-        message = f"BP405 was not checked: to compare with the class {name}, install transformers."
-        subject.unchecked.append(message)
-        return
-    if encode is None:
-        return
-    found = []
-    for text in torture.TEXTS:
-        own, theirs = subject.ids_of(text.encode()), encode(text)
-        if own != theirs:
-            shown = text if len(text) <= 60 else f"{text[:60]}…"
-            detail = f"{len(own)} ids here, {len(theirs)} with {name}"
-            found.append(FoundToken(None, shown, detail))
-    yield Finding("BP405", tuple(found))
-
-
-def _encode_of_class(subject: Subject) -> Callable[[str], list[int]] | None:
-    """Return a function that encodes a text with the class that transformers builds.
-
-    Special tokens in the text are plain text. ``None`` for a class that transformers does not have,
-    or cannot build from these files.
-
-    Raises
-    ------
-    ImportError
-        transformers is not installed.
-    """
-    from transformers import AutoTokenizer
-
-    config = {key: value for key, value in subject.config.items() if key != "auto_map"}
-    files = {
-        "tokenizer.json": subject.document,
-        "tokenizer_config.json": config,
-        "config.json": subject.model,
-    }
-    with TemporaryFolder() as folder:
-        for file, content in files.items():
-            if content:
-                Path(folder, file).write_text(json.dumps(content), encoding="utf-8")
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(
-                folder, trust_remote_code=False, local_files_only=True
-            )
-        except Exception:  # a class may raise anything
-            return None
-    options = {"add_special_tokens": False, "split_special_tokens": True}
-    return lambda text: list(tokenizer(text, **options)["input_ids"])
 
 
 def rows(subject: Subject) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from bytepair._plurals import amount
 from bytepair.views._glyphs import fitted, width as columns_of
 
-from . import Diagnosis, Finding, FoundToken
+from . import Diagnosis, Finding, FoundToken, Loader
 from ._codes import Severity
 
 __all__ = ["diagnosis_text", "severities"]
@@ -47,7 +47,37 @@ def diagnosis_text(
         if n_more > 0 and n_shown > 0:
             lines.append(paint(f"{INDENT}… {n_more:,} more", FAINT))
         blocks.append("\n".join(lines))
-    return "\n\n".join([*blocks, *diagnosis.unchecked, _summary(diagnosis, width)])
+    ids = ["\n".join(_ids_of_loaders(diagnosis.loaders, width))]
+    ids = ids if diagnosis.loaders else []
+    end = [*diagnosis.unchecked, _summary(diagnosis, width)]
+    return "\n\n".join([*ids, *blocks, *end])
+
+
+def _ids_of_loaders(loaders: tuple[Loader, ...], width: int) -> Iterator[str]:
+    """Compare the ids that each library gives with those of the tokenizer itself."""
+    yield from textwrap.wrap(
+        "Ids by library, and the hash of those of a fixed text:", width
+    )
+    name_width = max((len(loader.name) for loader in loaders), default=0)
+    for loader in loaders:
+        name = f"{INDENT}{loader.name:<{name_width}}"
+        row = f"{name}  {loader.behaviour or '-':<16}  {_judged(loader)}"
+        yield from textwrap.wrap(row, width, subsequent_indent=INDENT * 2)
+        for line, detail in _rows((loader.first,) if loader.first else (), width):
+            yield f"{INDENT}{line}{detail}"[:width]
+
+
+def _judged(loader: Loader) -> str:
+    """Say whether a library gives the ids of the tokenizer, and why not."""
+    if loader.problem:
+        return f"does not load: {loader.problem}"
+    if not loader.made:
+        return ""
+    why = f"{loader.made} replaces {', '.join(loader.replaced)}"
+    why = why if loader.replaced else loader.made
+    if not loader.n_differing:
+        return f"the same ids; {why}"
+    return f"other ids for {loader.n_differing:,} of {loader.n_texts:,} texts; {why}"
 
 
 def _head(finding: Finding, width: int, paint: Callable[[str, str], str]) -> list[str]:

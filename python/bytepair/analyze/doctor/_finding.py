@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bytepair._results import Result
 
 from ._codes import CODES, Severity
+
+if TYPE_CHECKING:
+    from ._loaders import Loader
 
 __all__ = ["Diagnosis", "Finding", "FoundToken", "TokenUsage"]
 
@@ -120,6 +123,7 @@ class Diagnosis(Result):
     tokens with part of a character; ``not_given_back``, tokens of whole characters whose text
     alone is encoded as other ids; ``tried_contexts``; and ``corpus_tokens``. Numbers that were not needed
     are absent. ``unchecked`` lists the checks that were not possible, with the reasons.
+    ``loaders`` compares the ids of a folder with those that transformers gives.
 
     >>> import bytepair
     >>> from bytepair.analyze import diagnose
@@ -132,6 +136,7 @@ class Diagnosis(Result):
     findings: tuple[Finding, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
     unchecked: tuple[str, ...] = ()
+    loaders: "tuple[Loader, ...]" = ()
 
     @property
     def is_clean(self) -> bool:
@@ -150,6 +155,7 @@ class Diagnosis(Result):
     def as_object(self) -> dict[str, Any]:
         """Return everything as a JSON object."""
         return {
+            "loaders": [loader.as_object() for loader in self.loaders],
             "counts": dict(self.counts),
             "unchecked": list(self.unchecked),
             "findings": [finding.as_object() for finding in self.findings],

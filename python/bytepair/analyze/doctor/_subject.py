@@ -1,7 +1,7 @@
 """The tokenizer to diagnose, with facts about it that are computed once."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from bytepair._added import AddedToken
 
+    from ._loaders import Loader
     from ._texts import Texts
 
     Rows = tuple[NDArray[np.uint32], NDArray[np.int64]]
@@ -50,8 +51,17 @@ NOT_IN_UTF8 = {0xC0, 0xC1, *range(0xF5, 0x100)}
 class Subject:
     """A tokenizer, its file, and the settings beside it."""
 
-    def __init__(self, tokenizer: Tokenizer, file: Path | None = None) -> None:
-        self.tokenizer, self.file = tokenizer, file
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        file: Path | None = None,
+        *,
+        is_folder: bool = False,
+        tell: Callable[[str], object] = str,
+    ) -> None:
+        self.tokenizer, self.file, self.is_folder = tokenizer, file, is_folder
+        self.tell = tell
+        """Called with what is done next, in words."""
         self.inside = tokenizer.inspect()
         self.config: dict[str, Any] = {}
         """The content of ``tokenizer_config.json``."""
@@ -60,6 +70,7 @@ class Subject:
         self.counts: dict[str, int] = {"ids": tokenizer.n_vocab}
         self.unchecked: list[str] = []
         """The checks that are not possible, as sentences."""
+        self.loaders: list[Loader] = []
 
     @cached_property
     def texts(self) -> "Texts":

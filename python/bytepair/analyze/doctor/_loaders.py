@@ -1,0 +1,182 @@
+"""BP405 and BP408: texts to which transformers gives other ids than the tokenizer's file.
+
+The installed transformers loads a copy of the files of a folder, as they are and without
+``config.json``, by which it may choose another class. Code in folders is never run.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from bytepair._io.recognising import HUB_FILES
+from bytepair._io.temporary import TemporaryFolder
+from bytepair.analyze._behaviour import behaviour_of, behaviour_text, digits_of
+from bytepair.analyze._compare import torture
+
+from ._finding import Finding, FoundToken
+from ._subject import Subject
+
+__all__ = ["Loader", "differing"]
+
+PARTS = ("normalizer", "pre_tokenizer", "model", "decoder", "added_tokens")
+"""The parts of a ``tokenizer.json`` that a class of transformers may replace."""
+OPTIONS = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
+"""The options by which transformers reads special tokens in a text as text, and adds none."""
+N_IN_WORDS = 800
+"""The number of characters at the beginning of the fixed text whose words are also compared."""
+MOST_IDS = 8
+MOST_SHOWN = 60
+
+Ids: TypeAlias = dict[str, list[int]]
+
+
+@dataclass(frozen=True)
+class Loader:
+    """What one library makes of a folder.
+
+    Attributes
+    ----------
+    name
+        The library, its version, and the file that was left out.
+    behaviour
+        The hash of the ids of one fixed text (:func:`bytepair.analyze.behaviour`); ``None`` if
+        the library refuses the folder or the text.
+    made
+        The class that the library chose.
+    replaced
+        The parts of the ``tokenizer.json`` that the class replaces.
+    n_texts, n_differing
+        The number of texts that were compared with the file, and of those with other ids.
+    first
+        The shortest of these, with both lists of ids.
+    problem
+        Why the library does not load the folder.
+    """
+
+    name: str
+    behaviour: str | None = None
+    made: str = ""
+    replaced: tuple[str, ...] = ()
+    n_texts: int = 0
+    n_differing: int = 0
+    first: FoundToken | None = None
+    problem: str = ""
+
+    def as_object(self) -> dict[str, Any]:
+        """Return everything as a JSON object."""
+        first = self.first and self.first.as_object()
+        return {**asdict(self), "first": first}
+
+
+def differing(subject: Subject) -> Iterator[Finding]:
+    """Look for texts that transformers encodes differently, and list the loaders of a subject."""
+    file = subject.file
+    if file is None or not _is_for_transformers(subject, file):
+        return
+    subject.tell("importing transformers")
+    try:
+        from transformers import __version__ as version
+    except ImportError:
+        message = "BP405 and BP408 were not checked: they need transformers. Install it to see which ids it gives."
+        subject.unchecked.append(message)
+        return
+    own = {text: subject.ids_of(text.encode()) for text in _probes()}
+    own_name = f"{file.name}, read by bytepair"
+    subject.loaders.append(Loader(own_name, behaviour_of(subject.tokenizer)))
+    name = f"transformers {version}"
+    runs = [("BP405", name, True)]
+    if subject.model:
+        runs.append(("BP408", f"{name} without config.json", False))
+    wrong: set[str] = set()
+    for code, name, has_model in runs:
+        subject.tell(f"loading with {name}")
+        with TemporaryFolder() as folder:
+            _copy(subject, file, Path(folder), has_model=has_model)
+            loader, theirs = _loaded(subject, Loader(name), Path(folder), list(own))
+        other = [text for text, ids in theirs.items() if ids != own[text]]
+        other.sort(key=lambda text: len(text.encode()))
+        told = {text: _told(text, own[text], theirs[text], loader) for text in other}
+        first = told[other[0]] if other else None
+        subject.loaders.append(replace(loader, n_differing=len(other), first=first))
+        yield Finding(code, tuple(told[text] for text in other if text not in wrong))
+        wrong.update(other)
+
+
+def _probes() -> list[str]:
+    """Return the texts that are compared, each once: difficult ones, and lines and words of the fixed text."""
+    text = behaviour_text()
+    words = text[:N_IN_WORDS].split(" ")
+    return list(dict.fromkeys([*torture.TEXTS, *words, *text.splitlines()]))
+
+
+def _is_for_transformers(subject: Subject, file: Path) -> bool:
+    """Whether the tokenizer is a folder in a format of other libraries, or a file with settings beside it."""
+    if ".bytepair" in file.name:
+        return False
+    return subject.is_folder or bool(subject.config and subject.document)
+
+
+def _loaded(
+    subject: Subject, loader: Loader, folder: Path, texts: list[str]
+) -> tuple[Loader, Ids]:
+    """Load a copy of the files with transformers, and encode texts; without ids if that fails."""
+    from transformers import AutoTokenizer
+
+    try:
+        theirs = AutoTokenizer.from_pretrained(
+            folder, trust_remote_code=False, local_files_only=True
+        )
+        *rows, last = theirs([*texts, behaviour_text()], **OPTIONS)["input_ids"]
+    except Exception as error:  # a class may raise anything
+        problem = str(error).replace(str(folder), "the folder").partition("\n")[0]
+        return replace(loader, problem=problem or type(error).__name__), {}
+    made, replaced = type(theirs).__name__, _replaced(subject, theirs)
+    loader = replace(loader, behaviour=digits_of(last), made=made, replaced=replaced)
+    return replace(loader, n_texts=len(texts)), dict(zip(texts, rows, strict=True))
+
+
+def _copy(subject: Subject, file: Path, folder: Path, *, has_model: bool) -> None:
+    """Copy the files that transformers may read, and write the settings that count."""
+    patterns = HUB_FILES if subject.is_folder else ()
+    shutil.copyfile(file, folder / (file.name if patterns else "tokenizer.json"))
+    for path in {path for pattern in patterns for path in file.parent.glob(pattern)}:
+        target = folder / path.relative_to(file.parent)
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(path, target)
+    settings = {
+        "tokenizer_config.json": subject.config,
+        "config.json": subject.model if has_model else {},
+    }
+    for name, content in settings.items():
+        (folder / name).unlink(missing_ok=True)
+        if content:
+            kept = {key: content[key] for key in content if key != "auto_map"}
+            (folder / name).write_text(json.dumps(kept), encoding="utf-8")
+
+
+def _replaced(subject: Subject, theirs: Any) -> tuple[str, ...]:  # noqa: ANN401 -- a class of transformers
+    """List the parts of a tokenizer that are not those of the ``tokenizer.json``."""
+    backend = getattr(theirs, "backend_tokenizer", None)
+    if subject.document is None or backend is None:
+        return ()
+    from tokenizers import Tokenizer
+
+    file = json.loads(Tokenizer.from_file(str(subject.file)).to_str())
+    found = json.loads(backend.to_str())
+    return tuple(name for name in PARTS if found[name] != file[name])
+
+
+def _told(text: str, own: list[int], theirs: list[int], loader: Loader) -> FoundToken:
+    """Describe a text that gets other ids."""
+    shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+    return FoundToken(
+        None, shown, f"{_listed(own)} here, {_listed(theirs)} with {loader.made}"
+    )
+
+
+def _listed(ids: list[int]) -> str:
+    """Write a few ids, or the number of many."""
+    return str(list(ids)) if len(ids) <= MOST_IDS else f"{len(ids):,} ids"
