@@ -106,6 +106,18 @@ def without_byte(file):
     del file["model"]["vocab"]["é"]
 
 
+def with_literal(file):
+    """Split at the text of a pattern, as ``Split`` does for a pattern that is a ``str``."""
+    split = {"type": "Split", "pattern": {"String": r"\p{N}|\P{N}+"}}
+    file["pre_tokenizer"] = {
+        "type": "Sequence",
+        "pretokenizers": [
+            {**split, "behavior": "Isolated", "invert": False},
+            {**file["pre_tokenizer"], "use_regex": False},
+        ],
+    }
+
+
 def with_hole(file):
     """Leave an id without a token."""
     file["tokens"].insert(256, None)
@@ -248,6 +260,8 @@ SICK = {
         edited(lambda file: file.update(decoder={"type": "Fuse"})),
         set(),
     ),
+    "BP506": (edited(with_literal), set()),
+    "BP507": (edited(lambda file: file.update(decoder={"type": "Fuse"})), set()),
     "BP601": (with_corpus("lot of"), {257}),
     "BP602": (with_corpus("low low"), {256}),
     "BP603": (with_corpus("low abcdefghijk" * 2000, edited(with_long_token)), {268}),
@@ -1080,6 +1094,19 @@ def test_settings_beside_the_file_are_looked_at(slow):
 def test_a_page_is_explained():
     """--explain prints the page of a code, and needs no tokenizer."""
     assert run("--explain", "bp203") == page("BP203")
+
+
+def test_a_pattern_that_is_a_text_is_told(tmp_path):
+    """The finding says what it would cut as a pattern; ``info`` warns, too; a sound one has none."""
+    edited(with_literal).save(tmp_path / "tokenizer.json")
+    shown = run(tmp_path / "tokenizer.json", "--select", "BP506", code=1)
+    assert r"'\p{N}|\P{N}+'" in shown
+    assert "I'll pay  | 1 | 2 | , | 3 | 4 | 5 |  for it" in run(
+        tmp_path / "tokenizer.json", "--select", "BP506", "--json", code=1
+    )
+    told = commands.run("info", tmp_path / "tokenizer.json").stdout
+    assert "warning         a plain text, not a pattern" in told
+    assert diagnose(trained(), select=["BP506", "BP507"]).findings == ()
 
 
 @pytest.mark.parametrize(

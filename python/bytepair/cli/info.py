@@ -138,6 +138,7 @@ def as_text(tokenizer: Tokenizer, *, is_verbose: bool = False) -> str:
         ("size", [_size(tokenizer)]),
         ("special tokens", _specials(tokenizer, n_shown)),
         *((name, [parts[name]]) for name in SHORT if name in parts),
+        ("warning", _dead_literals(tokenizer)),
         ("learned from", _counts(tokenizer)),
         *(_more_rows(tokenizer, parts) if is_verbose else ()),
     ]
@@ -173,6 +174,16 @@ def _specials(tokenizer: Tokenizer, n_shown: int | None) -> list[str]:
     found = [f"{id_:>7,}  {name}" for name, id_ in tokenizer.special_tokens.items()]
     n_more = len(found) - len(found[:n_shown])
     return [*found[:n_shown], *([f"and {n_more:,} more"] if n_more else [])]
+
+
+def _dead_literals(tokenizer: Tokenizer) -> list[str]:
+    """Warn of split patterns that are plain texts and occur in no text that was tried."""
+    from bytepair.analyze._literals import dead_literals
+
+    return [
+        f"a plain text, not a pattern, is to split texts: {text!r}; see bytepair doctor --explain BP506"
+        for text in dead_literals(tokenizer)
+    ]
 
 
 def _counts(tokenizer: Tokenizer) -> list[str]:

@@ -78,6 +78,8 @@ CHECKS: tuple[tuple[Check, str], ...] = (
     (_words.parted_marks, "BP503"),
     (_words.parted_joiners, "BP504"),
     (_words.altered_texts, "BP505"),
+    (_words.idle_patterns, "BP506"),
+    (_words.undecoded_texts, "BP507"),
 )
 """Each check that needs no corpus, with the codes of its findings."""
 

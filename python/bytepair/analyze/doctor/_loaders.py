@@ -14,10 +14,9 @@ from typing import Any, TypeAlias
 from bytepair._io.recognising import HUB_FILES
 from bytepair._io.temporary import TemporaryFolder
 from bytepair.analyze._behaviour import behaviour_of, behaviour_text, digits_of
-from bytepair.analyze._compare import torture
 
 from ._finding import Finding, FoundToken
-from ._subject import Subject
+from ._subject import Subject, probe_texts
 
 __all__ = ["Loader", "differing"]
 
@@ -25,8 +24,6 @@ PARTS = ("normalizer", "pre_tokenizer", "model", "decoder", "added_tokens")
 """The parts of a ``tokenizer.json`` that a class of transformers may replace."""
 OPTIONS = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
 """The options by which transformers reads special tokens in a text as text, and adds none."""
-N_IN_WORDS = 800
-"""The number of characters at the beginning of the fixed text whose words are also compared."""
 MOST_IDS = 8
 MOST_SHOWN = 60
 
@@ -83,7 +80,7 @@ def differing(subject: Subject) -> Iterator[Finding]:
         message = "BP405 and BP408 were not checked: they need transformers. Install it to see which ids it gives."
         subject.unchecked.append(message)
         return
-    own = {text: subject.ids_of(text.encode()) for text in _probes()}
+    own = {text: subject.ids_of(text.encode()) for text in probe_texts()}
     own_name = f"{file.name}, read by bytepair"
     subject.loaders.append(Loader(own_name, behaviour_of(subject.tokenizer)))
     name = f"transformers {version}"
@@ -103,13 +100,6 @@ def differing(subject: Subject) -> Iterator[Finding]:
         subject.loaders.append(replace(loader, n_differing=len(other), first=first))
         yield Finding(code, tuple(told[text] for text in other if text not in wrong))
         wrong.update(other)
-
-
-def _probes() -> list[str]:
-    """Return the texts that are compared, each once: difficult ones, and lines and words of the fixed text."""
-    text = behaviour_text()
-    words = text[:N_IN_WORDS].split(" ")
-    return list(dict.fromkeys([*torture.TEXTS, *words, *text.splitlines()]))
 
 
 def _is_for_transformers(subject: Subject, file: Path) -> bool:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from bytepair import Tokenizer, _core
 from bytepair._added import found_in_any_text
 from bytepair._numpy import np
+from bytepair.analyze._behaviour import behaviour_text
+from bytepair.analyze._compare import torture
 from bytepair.errors import TokenizerError
 
 from ._finding import FoundToken
@@ -34,6 +36,7 @@ __all__ = [
     "Subject",
     "is_utf8",
     "plain",
+    "probe_texts",
     "read_json",
 ]
 
@@ -44,6 +47,8 @@ BYTE, UNKNOWN, ADDED, HOLE = 4, 5, 6, 7
 """Kinds of tokens that are not text; kinds of tokens of text are sums of the two marks above."""
 KINDS = {"byte": BYTE, "unknown": UNKNOWN, "added": ADDED, "none": HOLE}
 
+N_IN_WORDS = 800
+"""The number of characters at the beginning of the fixed text whose words are also compared."""
 NOT_IN_UTF8 = {0xC0, 0xC1, *range(0xF5, 0x100)}
 """Bytes that never occur in UTF-8."""
 
@@ -245,6 +250,13 @@ def read_json(file: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def probe_texts() -> list[str]:
+    """Return texts to try, each once: difficult ones, and words and lines of the fixed text."""
+    text = behaviour_text()
+    words = text[:N_IN_WORDS].split(" ")
+    return list(dict.fromkeys([*torture.TEXTS, *words, *text.splitlines()]))
 
 
 def is_utf8(text: bytes) -> bool:

@@ -1,17 +1,25 @@
-"""BP503 to BP505: words that the pattern cuts, and texts whose ids change in a round trip.
+"""BP503 to BP507: words that the pattern cuts, patterns that cut nothing, and texts that do not come back.
 
-The tokenizer is tried on a few words and texts. A finding is a fact about these.
+The tokenizer is tried on some words and texts. A finding is a fact about these.
 """
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 
-from bytepair.errors import TokenizerError
+from bytepair import train_from_iterator
+from bytepair.analyze._literals import dead_literals
+from bytepair.errors import PatternError, TokenizerError
 
 from ._finding import Finding, FoundToken
-from ._subject import Subject
+from ._subject import Subject, probe_texts
 
-__all__ = ["altered_texts", "parted_joiners", "parted_marks"]
+__all__ = [
+    "altered_texts",
+    "idle_patterns",
+    "parted_joiners",
+    "parted_marks",
+    "undecoded_texts",
+]
 
 # ruff: noqa: RUF001 -- words in many scripts
 
@@ -55,6 +63,7 @@ SAMPLES = (
     "😀 👩\u200d👩\u200d👧",
 )
 MOST_SHOWN = 40
+EXAMPLE = "I'll pay 12,345 for it"
 
 
 def parted_marks(subject: Subject) -> Iterator[Finding]:
@@ -104,6 +113,44 @@ def altered_texts(subject: Subject) -> Iterator[Finding]:
         except TokenizerError:
             continue
         if not is_same and not any(map(subject.is_unknown, ids)):
-            shown = back if len(back) <= MOST_SHOWN else f"{back[:MOST_SHOWN]}…"
-            found.append(FoundToken(None, text, f"becomes {shown!r}"))
+            found.append(FoundToken(None, text, f"becomes {_shortened(back)!r}"))
     yield Finding("BP505", tuple(found))
+
+
+def idle_patterns(subject: Subject) -> Iterator[Finding]:
+    """Look for split patterns that are plain texts, though they look like regular expressions."""
+    found = [
+        FoundToken(None, text, _as_pattern(text))
+        for text in dead_literals(subject.tokenizer)
+    ]
+    yield Finding("BP506", tuple(found))
+
+
+def _as_pattern(text: str) -> str:
+    """Say how a text would split an example if it were a regular expression."""
+    try:
+        splitting = train_from_iterator(["a"], merges=0, pattern=text)
+    except PatternError:
+        return "not a valid regular expression either"
+    return f"as a regular expression: {' | '.join(splitting.split(EXAMPLE))}"
+
+
+def undecoded_texts(subject: Subject) -> Iterator[Finding]:
+    """Look for texts whose tokens have their very bytes, but are decoded to another text."""
+    rules = subject.rules
+    if not rules["is_bytes"] or rules["end_mark"] or rules["continuing_prefix"]:
+        return
+    found = []
+    for text in probe_texts():
+        ids = subject.ids_of(text.encode())
+        own = b"".join(subject.tokens[id_][1] for id_ in ids)
+        back = subject.tokenizer.decode(ids)
+        if own == text.encode() and back != text:
+            detail = f"becomes {_shortened(back)!r}"
+            found.append(FoundToken(None, _shortened(text), detail))
+    found.sort(key=lambda token: len(token.text.encode()))
+    yield Finding("BP507", tuple(found))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
