@@ -1,5 +1,6 @@
 """Folders of published models: what is read beside ``tokenizer.json`` counts as in transformers."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import tokenizers
 
 from bytepair import (
     AddedToken,
+    FileError,
     FormatError,
     Tokenizer,
     TokenizerError,
@@ -112,6 +114,25 @@ def test_a_list_of_ids_changes_no_token_of_the_tokenizer_itself(
     (tmp_path / "added_tokens.json").write_text(json.dumps({"<|start|>": 900}))
     with pytest.raises(TokenizerError, match=r"added_tokens\.json.*start.*and not 900"):
         Tokenizer.from_file(tmp_path)
+
+
+def test_a_file_with_another_hash_is_refused(tmp_path: Path) -> None:
+    """``sha256`` names the bytes of the file that is read; both hashes are told, and a pair has none."""
+    folder = folder_with(tmp_path, {})
+    file = folder / "tokenizer.json"
+    right = hashlib.sha256(file.read_bytes()).hexdigest()
+    wrong = hashlib.sha256(b"").hexdigest()
+    expected = Tokenizer.from_file(file)
+    for path in (file, folder):
+        assert Tokenizer.from_file(path, sha256=right.upper()) == expected
+        with pytest.raises(FileError, match=f"{file}.* is {right}, not {wrong}"):
+            Tokenizer.from_file(path, sha256=wrong)
+    with pytest.raises(TokenizerError, match="64 hexadecimal digits, not 'abc'"):
+        Tokenizer.from_file(file, sha256="abc")
+    pair = train_from_iterator(["low"], merges=1, dialect="gpt2")
+    pair.save(tmp_path / "pair", format="gpt2")
+    with pytest.raises(TokenizerError, match=r"two: vocab\.json and merges\.txt"):
+        Tokenizer.from_file(tmp_path / "pair", sha256=right)
 
 
 def test_an_id_that_is_taken_is_named(tmp_path: Path) -> None:

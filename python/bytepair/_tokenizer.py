@@ -61,6 +61,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         pattern: str | list[str] | None = None,
         special_tokens: Mapping[str, int] | None = None,
         encoding: str | None = None,
+        sha256: str | None = None,
     ) -> "Tokenizer":
         """Load a tokenizer from a file, whose content shows its format, or from a folder.
 
@@ -85,6 +86,9 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         encoding
             For a published file of ranks that several encodings share: the encoding, such as
             ``o200k_harmony`` or ``whisper_multilingual_v3``.
+        sha256
+            The SHA-256 that the file must have, in hexadecimal digits; in a folder, the file
+            that is read. Files beside it are not hashed.
 
         >>> import bytepair, pathlib, tempfile
         >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -96,7 +100,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         Raises
         ------
         FileError
-            The file cannot be read.
+            The file cannot be read, or has another SHA-256.
         TokenizerError
             An option has no effect on a file of this format.
         FormatError
@@ -105,6 +109,8 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         """
         refuse_no_name(path)
         options = loading.given(dialect, pattern, special_tokens, encoding)
+        if sha256 is not None:
+            loading.check_sha256(Path(path), sha256)
         return cls(loading.load(Path(path), options))
 
     @classmethod
@@ -154,6 +160,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         pattern: str | list[str] | None = None,
         special_tokens: Mapping[str, int] | None = None,
         encoding: str | None = None,
+        sha256: str | None = None,
     ) -> "Tokenizer":
         """Load the tokenizer of a published model, such as ``openai/gpt-oss-20b``.
 
@@ -165,6 +172,8 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         folder = hub.download(
             name, revision=revision, local_files_only=local_files_only
         )
+        if sha256 is not None:
+            loading.check_sha256(folder, sha256)
         return cls(loading.load_folder(folder, options))
 
     def save(

@@ -4,6 +4,7 @@ The stem of the name only decides between published encodings with the same rank
 the formats: from bytes, or from the path if the file is not read whole.
 """
 
+import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -157,6 +158,35 @@ def _load_published(path: Path, options: Options) -> _core.CoreTokenizer:
     if options.encoding is None and found.encoding is not None:
         options = options._replace(encoding=found.encoding)
     return named(path, lambda: load(found.path, options))
+
+
+def check_sha256(path: Path, expected: str) -> None:
+    """Refuse the file that is read at a path if its SHA-256 is not the expected one."""
+    if not re.fullmatch("[0-9A-Fa-f]{64}", expected):
+        message = f"sha256 must be 64 hexadecimal digits, not {expected!r:.80}"
+        raise TokenizerError(message)
+    found = published.find(path.as_posix()) if is_missing(path) else None
+    path = path if found is None else found.path
+    file = file_in(path) if is_folder(path) else path
+    pair = pair_of(file)
+    if pair is not None:
+        names = " and ".join(each.name for each in pair)
+        message = f"{path}: sha256 is for one file, and this tokenizer has two: {names}"
+        raise TokenizerError(message)
+    digest = hashlib.sha256()
+    try:
+        with file.open("rb") as opened:
+            while block := opened.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        message = f"{file}: {error.strerror or error}"
+        raise FileError(message) from error
+    if digest.hexdigest() != expected.lower():
+        message = (
+            f"{file}: its SHA-256 is {digest.hexdigest()}, not {expected.lower()}; "
+            "it is another file than the one that was named"
+        )
+        raise FileError(message)
 
 
 def needed_options(path: Path, options: Options) -> Options:
