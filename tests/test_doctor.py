@@ -1092,8 +1092,14 @@ def test_settings_beside_the_file_are_looked_at(slow):
 
 
 def test_a_page_is_explained():
-    """--explain prints the page of a code, and needs no tokenizer."""
-    assert run("--explain", "bp203") == page("BP203")
+    """--explain prints the page of a code, typed with or without BP, as text without Markdown."""
+    for code in CODES:
+        shown = run("--explain", code)
+        assert shown.startswith(f"{code} {CODES[code].name}\n\n")
+        assert not re.search(r"```|\]\(|^#", shown, re.MULTILINE)
+        text = re.sub(r"```\w*|\]\([^)]+\)", "", page(code))
+        assert re.findall(r"\w+", shown) == re.findall(r"\w+", text)
+    assert run("--explain", "504") == run("--explain", "bp504")
 
 
 def test_a_pattern_that_is_a_text_is_told(tmp_path):

@@ -60,7 +60,10 @@ N_SHOWN = 5
         "Leave out these findings, written as for --select.",
         parse=codes_of,
     ),
-    Option("--explain CODE", "Print the page about this code, and exit."),
+    Option(
+        "--explain CODE",
+        "Print the page about this code, such as BP101 or 101, and exit.",
+    ),
     Option(
         "--limit N",
         "Show the first N tokens of each finding, by default 5; --json shows all.",
@@ -84,7 +87,10 @@ def doctor(
         given = ["tokenizer_path"] if tokenizer_path else []
         reason = "has no effect with --explain, which only prints a page"
         refuse_options([*given, *options], reason)
-        print(analysis.page(explain.upper()), end="")
+        from ._draw import page_text
+
+        text = analysis.page(f"BP{explain.upper().removeprefix('BP')}")
+        print(page_text(text, shutil.get_terminal_size().columns))
         return 0
     if tokenizer_path is None:
         message = "TOKENIZER is missing; name a tokenizer, or a code with --explain"

@@ -4,6 +4,7 @@ Messages are wrapped and details are cut at the width. Only printable characters
 terminal.
 """
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,13 +15,14 @@ from bytepair.views._glyphs import fitted, width as columns_of
 from . import Diagnosis, Finding, FoundToken, Loader
 from ._codes import Severity
 
-__all__ = ["diagnosis_text", "severities"]
+__all__ = ["diagnosis_text", "page_text", "severities"]
 
 COLOURS: dict[Severity, str] = {"error": "1;31", "warning": "1;33", "note": "1;36"}
 FAINT = "2"
 MAX_SENTENCE = 100
 MAX_TEXT = 32
 INDENT = "    "
+NARROWEST = 30
 
 
 def diagnosis_text(
@@ -105,6 +107,41 @@ def _rows(tokens: tuple[FoundToken, ...], width: int) -> Iterator[tuple[str, str
             yield line.rstrip(), ""
         else:
             yield f"{line}  ", fitted(detail, left).rstrip()
+
+
+def page_text(page: str, width: int) -> str:
+    r"""Write a page for a terminal: its Markdown without links, and with indented examples.
+
+    >>> print(page_text("# BP1 a\n\n## Why\n\nSee [BP2](BP2.md).", 80))
+    BP1 a
+    <BLANKLINE>
+    Why
+    <BLANKLINE>
+      See BP2.
+    """
+    page = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", page)
+    blocks = []
+    for place, part in enumerate(re.split(r"^```.*\n", page, flags=re.MULTILINE)):
+        if place % 2:
+            blocks.append(textwrap.indent(part.strip(), INDENT))
+            continue
+        for block in re.split(r"\n\n|\n(?=- )", part.strip()):
+            title = re.fullmatch("#+ (.*)", block)
+            blocks.append(title[1] if title else _wrapped(block, width))
+    return "\n\n".join(block for block in blocks if block.strip())
+
+
+def _wrapped(block: str, width: int) -> str:
+    """Wrap a paragraph or an item of a list, indented."""
+    lines = textwrap.wrap(
+        " ".join(block.split()),
+        max(NARROWEST, min(width, MAX_SENTENCE)),
+        initial_indent="  ",
+        subsequent_indent="    " if block.startswith("- ") else "  ",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    return "\n".join(lines)
 
 
 def _printable(text: str) -> str:
