@@ -20,8 +20,9 @@ from ._subject import Subject, probe_texts
 
 __all__ = ["Loader", "differing"]
 
-PARTS = ("normalizer", "pre_tokenizer", "model", "decoder", "added_tokens")
+PARTS = ("normalizer", "pre_tokenizer", "model", "decoder")
 """The parts of a ``tokenizer.json`` that a class of transformers may replace."""
+MODEL_SETTINGS = ("unk_token", "fuse_unk", "byte_fallback", "ignore_merges")
 OPTIONS = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
 """The options by which transformers reads special tokens in a text as text, and adds none."""
 MOST_IDS = 8
@@ -148,15 +149,29 @@ def _copy(subject: Subject, file: Path, folder: Path, *, has_model: bool) -> Non
 
 
 def _replaced(subject: Subject, theirs: Any) -> tuple[str, ...]:  # noqa: ANN401 -- a class of transformers
-    """List the parts of a tokenizer that are not those of the ``tokenizer.json``."""
+    """List the parts of a tokenizer that are not those of the ``tokenizer.json``.
+
+    The file is read without its vocabulary, which would take longest. The hash of the ids shows
+    whether that differs.
+    """
     backend = getattr(theirs, "backend_tokenizer", None)
     if subject.document is None or backend is None:
         return ()
     from tokenizers import Tokenizer
 
-    file = json.loads(Tokenizer.from_file(str(subject.file)).to_str())
-    found = json.loads(backend.to_str())
-    return tuple(name for name in PARTS if found[name] != file[name])
+    left_out = dict.fromkeys(("post_processor", "padding", "truncation"))
+    model = {**subject.document["model"], "vocab": {}, "merges": []}
+    document = {**subject.document, **left_out, "model": model, "added_tokens": []}
+    file = Tokenizer.from_str(json.dumps(document))
+    return tuple(name for name in PARTS if _state(file, name) != _state(backend, name))
+
+
+def _state(tokenizer: Any, name: str) -> object:  # noqa: ANN401 -- one of tokenizers
+    """Return the content of a part, as it is pickled; of the model, its settings."""
+    part = getattr(tokenizer, name)
+    if name == "model":
+        return [getattr(part, setting, None) for setting in MODEL_SETTINGS]
+    return part and part.__getstate__()
 
 
 def _told(text: str, own: list[int], theirs: list[int], loader: Loader) -> FoundToken:
