@@ -26,7 +26,7 @@ from tests.programs import run_python
 from tests.terminals import on_terminal
 
 import bytepair
-from bytepair import surgery
+from bytepair import analyze, surgery
 from bytepair.cli import demo, entry, train
 
 TEXT = "low lower lowest, newer newest wider widest \N{SNOWMAN}\n" * 20
@@ -728,6 +728,7 @@ def test_info_is_json_for_programs(saved):
     assert found["n_vocab"] == 275
     assert found["n_merges"] == 18
     assert found["fingerprint"] == tokenizer.fingerprint
+    assert found["behaviour"] == analyze.behaviour(tokenizer)
     assert found["special_tokens"] == {"<|end|>": 274}
     assert found["pipeline"] == tokenizer.inspect().description
     assert found["split_execution"] == tokenizer.inspect().settings["stages"]

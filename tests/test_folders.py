@@ -118,13 +118,12 @@ def test_a_list_of_ids_changes_no_token_of_the_tokenizer_itself(
 
 def test_a_file_with_another_hash_is_refused(tmp_path: Path) -> None:
     """``sha256`` names the bytes of the file that is read; both hashes are told, and a pair has none."""
-    folder = folder_with(tmp_path, {})
-    file = folder / "tokenizer.json"
-    right = hashlib.sha256(file.read_bytes()).hexdigest()
-    wrong = hashlib.sha256(b"").hexdigest()
-    expected = Tokenizer.from_file(file)
-    for path in (file, folder):
-        assert Tokenizer.from_file(path, sha256=right.upper()) == expected
+    file = folder_with(tmp_path, {}) / "tokenizer.json"
+    right, wrong = (
+        hashlib.sha256(data).hexdigest() for data in (file.read_bytes(), b"")
+    )
+    for path in (file, tmp_path):
+        assert Tokenizer.from_file(path, sha256=right) == Tokenizer.from_file(path)
         with pytest.raises(FileError, match=f"{file}.* is {right}, not {wrong}"):
             Tokenizer.from_file(path, sha256=wrong)
     with pytest.raises(TokenizerError, match="64 hexadecimal digits, not 'abc'"):

@@ -17,7 +17,7 @@ from tests.programs import run_python
 
 import bytepair
 from bytepair import AddedToken, MissingLibraryError
-from bytepair.analyze import describe, portrait
+from bytepair.analyze import behaviour, describe, portrait
 from bytepair.analyze._report.samples import samples
 
 pytest.importorskip("jinja2", reason="a report needs jinja2")
@@ -213,6 +213,7 @@ def test_without_a_corpus_the_page_says_what_needs_one(small, hostile):
     page = Page(render(describe({"small": small, "hostile": hostile})))
     for tokenizer in (small, hostile):
         assert tokenizer.fingerprint in page.text
+        assert behaviour(tokenizer) in page.text
         assert f"{len(tokenizer):,} tokens" in page.text
     assert "<|end|>" in page.text
     assert "without a corpus" in page.text

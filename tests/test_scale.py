@@ -21,6 +21,7 @@ from bytepair import FileError, TokenizerError, TrainingError, _core
 pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 
 from bytepair import scale  # noqa: E402
+from bytepair.analyze import behaviour  # noqa: E402
 from bytepair.data import (  # noqa: E402
     TokenDataset,
     _readers,
@@ -246,6 +247,7 @@ def test_a_dataset_gives_every_document_back(
     dataset = TokenDataset(out)
     assert [ids.tolist() for ids in dataset] == expected
     assert dataset.dtype == np.uint16
+    assert found["behaviour"] == behaviour(with_begin)
     totals = found["totals"]
     assert totals["documents"] == len(texts) == totals["written_documents"] + 1
     assert totals["tokens"] == sum(map(len, expected)) == dataset.n_tokens

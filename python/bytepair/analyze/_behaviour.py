@@ -170,7 +170,13 @@ def behaviour(
 
 
 def behaviour_of(tokenizer: "Tokenizer") -> str | None:
-    """Return the behaviour of a tokenizer, or ``None`` if it refuses the text."""
+    """Return the behaviour of a tokenizer, or ``None`` if it refuses the text.
+
+    >>> import bytepair
+    >>> letters = bytepair.train_from_iterator(["low"], dialect="sennrich", merges=1)
+    >>> behaviour_of(letters) is None
+    True
+    """
     try:
         return behaviour(tokenizer)
     except TokenizerError:

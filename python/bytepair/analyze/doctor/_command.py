@@ -121,20 +121,22 @@ def diagnose(
         refuse_options(["config"], f"is for {codes}, and none of them is selected")
     if as_json and limit is not None:
         refuse_options(["limit"], "has no effect on --json, which shows all")
-    line = ProgressLine(is_shown=True)
-    line.show(f"loading {path}")
-    diagnosis = analysis.diagnose(
-        Tokenizer.from_file(path),
-        file=path,
-        config=analysis.beside(path) if config is None else config,
-        corpus=corpus,
-        reading=reading,
-        select=select,
-        ignore=ignore,
-        progress=lambda done, total: line.show_bytes("counting", done, total),
-        tell=line.show,
-    )
-    line.clear()
+    with ProgressLine(is_shown=True).alive("loading") as line:
+
+        def tell(what: str) -> None:
+            line.doing = what
+
+        diagnosis = analysis.diagnose(
+            Tokenizer.from_file(path),
+            file=path,
+            config=analysis.beside(path) if config is None else config,
+            corpus=corpus,
+            reading=reading,
+            select=select,
+            ignore=ignore,
+            progress=lambda done, total: line.show_bytes("counting", done, total),
+            tell=tell,
+        )
     if as_json:
         print(json.dumps(diagnosis.as_object()))
     else:
