@@ -33,7 +33,7 @@ N_SHOWN = 5
         "tokenizer_path",
         "[TOKENIZER]",
         "A tokenizer's file or folder. It is compared with tokenizer_config.json and config.json "
-        "in the same folder.",
+        "in the same folder, and a folder also with the ids of the installed transformers.",
         type=TokenizerPath(),
         reads=True,
     ),

@@ -6,6 +6,7 @@ The installed transformers loads a copy of the files of a folder, as they are an
 
 import json
 import shutil
+import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ OPTIONS = {"add_special_tokens": False, "split_special_tokens": True, "verbose":
 """The options by which transformers reads special tokens in a text as text, and adds none."""
 MOST_IDS = 8
 MOST_SHOWN = 60
+MOST_OF_A_PROBLEM = 120
 
 Ids: TypeAlias = dict[str, list[int]]
 
@@ -84,23 +86,23 @@ def differing(subject: Subject) -> Iterator[Finding]:
     own = {text: subject.ids_of(text.encode()) for text in probe_texts()}
     own_name = f"{file.name}, read by bytepair"
     subject.loaders.append(Loader(own_name, behaviour_of(subject.tokenizer)))
-    name = f"transformers {version}"
-    runs = [("BP405", name, True)]
+    has_code = "auto_map" in {*subject.config, *subject.model}
+    runs = {"BP405": ["the folder's code"] if has_code else []}
     if subject.model:
-        runs.append(("BP408", f"{name} without config.json", False))
+        runs["BP408"] = [*runs["BP405"], "config.json"]
     wrong: set[str] = set()
-    for code, name, has_model in runs:
+    for code, left_out in runs.items():
+        missing = f" without {' and '.join(left_out)}" if left_out else ""
+        name = f"transformers {version}{missing}"
         subject.tell(f"loading with {name}")
         with TemporaryFolder() as folder:
-            _copy(subject, file, Path(folder), has_model=has_model)
+            _copy(subject, file, Path(folder), has_model=code == "BP405")
             loader, theirs = _loaded(subject, Loader(name), Path(folder), list(own))
-        other = [text for text, ids in theirs.items() if ids != own[text]]
-        other.sort(key=lambda text: len(text.encode()))
-        told = {text: _told(text, own[text], theirs[text], loader) for text in other}
-        first = told[other[0]] if other else None
-        subject.loaders.append(replace(loader, n_differing=len(other), first=first))
-        yield Finding(code, tuple(told[text] for text in other if text not in wrong))
-        wrong.update(other)
+        told = _compared(own, theirs, loader.made)
+        first = next(iter(told.values()), None)
+        subject.loaders.append(replace(loader, n_differing=len(told), first=first))
+        yield Finding(code, tuple(told[text] for text in told if text not in wrong))
+        wrong.update(told)
 
 
 def _is_for_transformers(subject: Subject, file: Path) -> bool:
@@ -122,8 +124,9 @@ def _loaded(
         )
         *rows, last = theirs([*texts, behaviour_text()], **OPTIONS)["input_ids"]
     except Exception as error:  # a class may raise anything
-        problem = str(error).replace(str(folder), "the folder").partition("\n")[0]
-        return replace(loader, problem=problem or type(error).__name__), {}
+        message = str(error).replace(str(folder), "the folder")
+        problem = textwrap.shorten(message or type(error).__name__, MOST_OF_A_PROBLEM)
+        return replace(loader, problem=problem), {}
     made, replaced = type(theirs).__name__, _replaced(subject, theirs)
     loader = replace(loader, behaviour=digits_of(last), made=made, replaced=replaced)
     return replace(loader, n_texts=len(texts)), dict(zip(texts, rows, strict=True))
@@ -133,7 +136,8 @@ def _copy(subject: Subject, file: Path, folder: Path, *, has_model: bool) -> Non
     """Copy the files that transformers may read, and write the settings that count."""
     patterns = HUB_FILES if subject.is_folder else ()
     shutil.copyfile(file, folder / (file.name if patterns else "tokenizer.json"))
-    for path in {path for pattern in patterns for path in file.parent.glob(pattern)}:
+    found = {path for pattern in patterns for path in file.parent.glob(pattern)}
+    for path in filter(Path.is_file, found):
         target = folder / path.relative_to(file.parent)
         target.parent.mkdir(exist_ok=True)
         shutil.copyfile(path, target)
@@ -162,7 +166,10 @@ def _replaced(subject: Subject, theirs: Any) -> tuple[str, ...]:  # noqa: ANN401
     left_out = dict.fromkeys(("post_processor", "padding", "truncation"))
     model = {**subject.document["model"], "vocab": {}, "merges": []}
     document = {**subject.document, **left_out, "model": model, "added_tokens": []}
-    file = Tokenizer.from_str(json.dumps(document))
+    try:
+        file = Tokenizer.from_str(json.dumps(document))
+    except Exception:  # an older version, which does not know a part
+        return ()
     return tuple(name for name in PARTS if _state(file, name) != _state(backend, name))
 
 
@@ -174,12 +181,16 @@ def _state(tokenizer: Any, name: str) -> object:  # noqa: ANN401 -- one of token
     return part and part.__getstate__()
 
 
-def _told(text: str, own: list[int], theirs: list[int], loader: Loader) -> FoundToken:
-    """Describe a text that gets other ids."""
-    shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
-    return FoundToken(
-        None, shown, f"{_listed(own)} here, {_listed(theirs)} with {loader.made}"
-    )
+def _compared(own: Ids, theirs: Ids, made: str) -> dict[str, FoundToken]:
+    """Describe the texts that get other ids, the shortest first."""
+    other = [text for text, ids in theirs.items() if ids != own[text]]
+    other.sort(key=lambda text: len(text.encode()))
+    found = {}
+    for text in other:
+        shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+        detail = f"{_listed(own[text])} here, {_listed(theirs[text])} with {made}"
+        found[text] = FoundToken(None, shown, detail)
+    return found
 
 
 def _listed(ids: list[int]) -> str:
