@@ -332,6 +332,7 @@ def test_without_transformers_nothing_is_found_that_it_would_show(
     assert diagnosis.is_clean
     assert "they need transformers" in diagnosis.unchecked[0]
     assert diagnosis.unchecked[0] in str(diagnosis)
+    assert behaviour(given(tmp_path)["tokenizer"]) in str(diagnosis)
     assert diagnose(**given(tmp_path), select=["BP403"]).unchecked == ()
 
 

@@ -76,6 +76,8 @@ def differing(subject: Subject) -> Iterator[Finding]:
     file = subject.file
     if file is None or not _is_for_transformers(subject, file):
         return
+    own_name = f"{file.name}, read by bytepair"
+    subject.loaders.append(Loader(own_name, behaviour_of(subject.tokenizer)))
     subject.tell("importing transformers")
     try:
         from transformers import __version__ as version
@@ -84,8 +86,6 @@ def differing(subject: Subject) -> Iterator[Finding]:
         subject.unchecked.append(message)
         return
     own = {text: subject.ids_of(text.encode()) for text in probe_texts()}
-    own_name = f"{file.name}, read by bytepair"
-    subject.loaders.append(Loader(own_name, behaviour_of(subject.tokenizer)))
     has_code = "auto_map" in {*subject.config, *subject.model}
     runs = {"BP405": ["the folder's code"] if has_code else []}
     if subject.model:
