@@ -355,6 +355,11 @@ def test_a_folder_is_loaded_with_and_without_the_settings_of_its_model(tmp_path)
     told = f"{tokenizer.encode(text)} here, {encode(text)} with GPT2Tokenizer"
     assert loader["first"]["detail"] == told
     assert encode(text) != tokenizer.encode(text)
+    clean = "clean_up_tokenization_spaces"
+    force = f"{clean}_for_bpe_even_though_it_will_corrupt_output"
+    settings_file(tmp_path, **{clean: True, force: True})
+    cleaned = " ".join(run(tmp_path, "--select", "BP405").split())
+    assert "the same ids; TokenizersBackend; decodes ids to another text" in cleaned
     (tmp_path / "tokenizer.json").write_text("{}")
     alone = diagnose(tokenizer, file=tmp_path, select=["BP405"])
     assert alone.loaders[1].problem in str(alone)

@@ -77,6 +77,7 @@ def _judged(loader: Loader) -> str:
         return ""
     why = f"{loader.made} replaces {', '.join(loader.replaced)}"
     why = why if loader.replaced else loader.made
+    why += "" if loader.decodes_alike else "; decodes ids to another text"
     if not loader.n_differing:
         return f"the same ids; {why}"
     return f"other ids for {loader.n_differing:,} of {loader.n_texts:,} texts; {why}"

@@ -52,6 +52,8 @@ class Loader:
         The number of texts that were compared with the file, and of those with other ids.
     first
         The shortest of these, with both lists of ids.
+    decodes_alike
+        Whether it decodes the ids that it gives for the fixed text to the same text as the file.
     problem
         Why the library does not load the folder.
     """
@@ -63,6 +65,7 @@ class Loader:
     n_texts: int = 0
     n_differing: int = 0
     first: FoundToken | None = None
+    decodes_alike: bool = True
     problem: str = ""
 
     def as_object(self) -> dict[str, Any]:
@@ -123,13 +126,15 @@ def _loaded(
             folder, trust_remote_code=False, local_files_only=True
         )
         *rows, last = theirs([*texts, behaviour_text()], **OPTIONS)["input_ids"]
+        is_alike = theirs.decode(last) == subject.tokenizer.decode(last)
     except Exception as error:  # a class may raise anything
         message = str(error).replace(str(folder), "the folder")
         problem = textwrap.shorten(message or type(error).__name__, MOST_OF_A_PROBLEM)
         return replace(loader, problem=problem), {}
     made, replaced = type(theirs).__name__, _replaced(subject, theirs)
     loader = replace(loader, behaviour=digits_of(last), made=made, replaced=replaced)
-    return replace(loader, n_texts=len(texts)), dict(zip(texts, rows, strict=True))
+    loader = replace(loader, n_texts=len(texts), decodes_alike=is_alike)
+    return loader, dict(zip(texts, rows, strict=True))
 
 
 def _copy(subject: Subject, file: Path, folder: Path, *, has_model: bool) -> None:
