@@ -111,13 +111,15 @@ def app() -> None:
 def run() -> None:
     """Run the command that the arguments name, in a process that does nothing else.
 
-    It changes how standard output writes characters. Python code calls :data:`app` instead.
+    It changes how standard output writes characters, and a setting of transformers. Python code calls :data:`app` instead.
     """
     if sys.stdout is None:
         sys.exit("bytepair: standard output is closed")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # unencodable characters are not errors
             stream.reconfigure(errors="backslashreplace")
+    # transformers, which the doctor asks, recommends libraries for models.
+    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
     app(prog_name="bytepair")
 
 
