@@ -211,7 +211,7 @@ SWITCHED = {"gc", "logging", "faulthandler"}
 CHANGING = {"update", "pop", "setdefault", "clear", "append", "insert", "remove", "add"}
 # What only a process of bytepair itself does; the file says so where it does it.
 IN_A_PROCESS_OF_OURS = {
-    "cli/app.py": {"reconfigure", "dup2"},
+    "cli/app.py": {"reconfigure", "dup2", "setdefault"},
     "scale/_local.py": {"signal"},
 }
 
