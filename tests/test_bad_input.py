@@ -5,7 +5,9 @@ damaged tokenizer files (``test_formats``).
 """
 
 import decimal
+import html
 import os
+import re
 import sys
 import time
 from contextlib import suppress
@@ -28,6 +30,7 @@ from bytepair import (
     TrainingError,
     UnknownTokenError,
     analyze,
+    surgery,
     verify,
 )
 from bytepair.segmentation import write_vocabulary
@@ -770,19 +773,26 @@ def test_a_value_of_another_kind_is_named(tokenizer):
 
 
 def test_results_are_short_as_values():
-    """A result of any size is a few hundred characters, and its view is that of the command."""
+    """A result of any size is a few hundred characters; printed and in a notebook, it is the command's view."""
     texts = [f"word{number} {number}" for number in range(2000)]
     one, other = (
         bytepair.train_from_iterator(texts, vocab_size=size) for size in (3000, 900)
     )
     found = [analyze.compare(one, other), analyze.diagnose(one), analyze.portrait(one)]
+    found += [analyze.measure_texts(one, texts), surgery.remove(one, [299])]
+    found += [surgery.verify_extension(one, other), found[-1].report]
     text = "word1 " * 500
     traced = [analyze.trace(one, text), one.trace(text)]
     for result in [*found, *traced, analyze.cut(one, text * 10), one.show(text * 10)]:
         assert len(repr(result)) < 5000
         assert result._repr_html_().startswith("<")
-    assert str(found[0]).startswith("A  ")
-    assert "BP" in str(found[1])
+    for result in found:
+        body = result._repr_html_().partition("</style>")[2]
+        text = html.unescape(re.sub("<[^>]*>", "", body))
+        assert len(str(result)) < 20_000
+        assert "".join(text.split()) == "".join(str(result).split())
+    starts = [str(result).split()[0] for result in found]
+    assert starts == ["A", "BP504", "dialect", "Corpus", "122", "ids:", "122"]
 
 
 def test_numpy_alone_is_enough_for_all_but_extras():

@@ -2,25 +2,30 @@
 
 A result for a large vocabulary has hundreds of thousands of entries. Its ``repr`` has the fields
 and their numbers of entries, in at most :data:`MAX_LEN` characters; its ``str`` is what the
-command line shows. Nothing is computed until a result is shown.
+command line shows, and a notebook shows the same lines with their styles. Nothing is computed until a
+result is shown.
 """
 
 from __future__ import annotations
 
-import html
 import reprlib
 from collections.abc import Mapping, Sized
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Result", "abridged", "as_html", "one_line"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from bytepair.views._runs import Line
+
+__all__ = ["Result", "abridged", "one_line"]
 
 MAX_LEN = 600
 """The maximum length of the ``repr`` of a result, in characters."""
 MAX_VIEW_LEN = 4_000
 """The maximum length of the ``repr`` of a drawing of a text, in characters."""
-MAX_HTML_LEN = 200_000
-"""The maximum length of a view in a notebook, in characters."""
+MAX_HTML_LINES = 2_000
+"""The maximum number of lines of a view in a notebook."""
 FEW = 3
 """The maximum number of entries that are listed."""
 
@@ -35,18 +40,36 @@ class Result:
         return one_line(self, values)
 
     def __str__(self) -> str:
-        try:
-            return self._view()
-        except ImportError as error:
-            return f"{self!r}\n({error})"
+        from bytepair.views._runs import plain
 
-    def _view(self) -> str:
-        """Return the result as the command line shows it."""
-        lines = getattr(self, "lines", None)
-        return repr(self) if lines is None else "\n".join(lines)
+        return plain(self._lines())
+
+    def _lines(self) -> Iterable[Line]:
+        """Return the lines that the command line shows."""
+        from bytepair.views._runs import Run
+
+        return [[Run(text)] for text in self._texts()]
+
+    def _texts(self) -> Iterable[str]:
+        """Return these lines if they have no styles."""
+        lines: Iterable[str] = getattr(self, "lines", [repr(self)])
+        return lines
 
     def _repr_html_(self) -> str:
-        return as_html(str(self))
+        from bytepair.views._runs import columns
+
+        return columns(_first(self._lines()))
+
+
+def _first(lines: Iterable[Line]) -> Iterator[Line]:
+    """Yield the first lines of a view, and a note if there are more."""
+    from bytepair.views._runs import Run
+
+    for number, line in enumerate(lines):
+        if number == MAX_HTML_LINES:
+            yield [Run("… more lines; print() shows all", "note")]
+            return
+        yield line
 
 
 def one_line(result: object, values: Mapping[str, Any]) -> str:
@@ -73,15 +96,6 @@ def _short(value: Any) -> str:  # noqa: ANN401 -- of any field
     if isinstance(value, Sized):
         return f"{len(value):,} items"
     return f"<{type(value).__name__}>"
-
-
-def as_html(view: str) -> str:
-    """Return a view as HTML for a notebook, or the beginning of a long view.
-
-    >>> as_html("1 < 2")
-    '<pre>1 &lt; 2</pre>'
-    """
-    return f"<pre>{html.escape(abridged(view, MAX_HTML_LEN))}</pre>"
 
 
 def abridged(text: str, most: int = MAX_VIEW_LEN) -> str:

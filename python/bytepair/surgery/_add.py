@@ -130,6 +130,11 @@ class AdditionReport(Result):
         rows = ((row.other_id, row.id) for row in self.rows)
         return {old: new for old, new in rows if old is not None and new is not None}
 
+    def _texts(self) -> Iterable[str]:
+        from ._draw import row_lines
+
+        return (*row_lines(self), *self.lines)
+
     @property
     def lines(self) -> tuple[str, ...]:
         """The changes and their reasons in lines, for a reader."""

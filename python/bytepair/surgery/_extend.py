@@ -129,6 +129,11 @@ class ExtensionReport(Result):
         before = self.tokens_before
         return (before - self.curve[n_added]) / before if before else 0.0
 
+    def _texts(self) -> Iterable[str]:
+        from ._draw import curve_lines
+
+        return (*curve_lines(self), *self.lines)
+
     @property
     def lines(self) -> tuple[str, ...]:
         """The changes and their reasons in lines, for a reader."""

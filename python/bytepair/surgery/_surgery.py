@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, Union
 
 from bytepair._io.beside import added_beside, with_added_beside
+from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 
 from ._reports import Removed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bytepair import _core
     from bytepair._io.files import StrPath
 
@@ -29,7 +32,7 @@ Side = Literal["input", "output"]
 Given: TypeAlias = Union[Tokenizer, "StrPath", "Base"]
 """What functions of this package take as a tokenizer."""
 
-SomeReport = TypeVar("SomeReport")
+SomeReport = TypeVar("SomeReport", bound=Result)
 SomeRemoved = TypeVar("SomeRemoved", bound=Removed)
 
 
@@ -71,7 +74,7 @@ class Base:
 
 
 @dataclass(frozen=True, repr=False)
-class Surgery(Generic[SomeReport]):
+class Surgery(Result, Generic[SomeReport]):
     """A changed tokenizer, together with what changed.
 
     Attributes
@@ -189,3 +192,6 @@ class Surgery(Generic[SomeReport]):
             f"<bytepair.surgery.Surgery: {before:,} ids to {after:,}, "
             f"{n_same:,} unchanged>"
         )
+
+    def _texts(self) -> Iterable[str]:
+        return self.report._texts()

@@ -13,7 +13,18 @@ from typing import NamedTuple
 
 from ._glyphs import width
 
-__all__ = ["CSS", "Line", "Run", "folded", "html", "plain", "svg", "words"]
+__all__ = [
+    "CSS",
+    "Line",
+    "Run",
+    "columns",
+    "folded",
+    "html",
+    "labelled",
+    "plain",
+    "svg",
+    "words",
+]
 
 HUES = (210, 130, 30, 300, 55, 180)
 """The hues of tokens, ``c0`` and so on, taken in turn."""
@@ -28,17 +39,24 @@ _BACKGROUNDS = {
     "s0": "rgba(128, 128, 128, .14)",
     "s1": "rgba(128, 128, 128, .30)",
     "missing": "hsla(0, 90%, 50%, .55)",
+    "first": "hsla(0, 85%, 50%, .22)",
+    "second": "hsla(130, 85%, 40%, .22)",
     **{f"c{n}": f"hsla({hue}, 85%, 50%, .28)" for n, hue in enumerate(HUES)},
 }
 CSS = """\
 .bp-text { white-space: break-spaces; overflow-wrap: anywhere; line-height: 1.7; }
 .bp-text, .bp-picture { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
 .bp-picture text { white-space: pre; fill: #1c1c1c; }
-.bp-line { display: block; min-height: 1.7em; }
+@media (prefers-color-scheme: dark) {
+  .bp-picture text { fill: #e4e7eb; }
+  .bp-picture .bp-page { fill: #16191d; }
+}
+.bp-line { display: block; min-height: 1lh; }
+.bp-view { line-height: 1.4; font-size: .95em; }
 .bp-t { border-radius: 2px; padding-block: 1px; }
 .bp-t:hover { outline: 2px solid currentColor; }
 .bp-note { opacity: .7; }
-.bp-heading { font-weight: 600; }
+.bp-heading, .bp-best { font-weight: 600; }
 .bp-out { opacity: .55; text-decoration: line-through; }
 .bp-missing { font-weight: 600; }
 .bp-text .bp-part, .bp-text .bp-none, .bp-text .bp-end { font-size: .68em; opacity: .7; }
@@ -104,6 +122,18 @@ def folded(line: Line, n_columns: int | None, indent: int) -> Iterator[Line]:
     yield part
 
 
+def labelled(rows: Iterable[tuple[str, str]]) -> list[Line]:
+    """Lay out names and texts in two columns.
+
+    >>> print(plain(labelled([("size", "258 ids"), ("end", "none")])))
+    size  258 ids
+    end   none
+    """
+    rows = list(rows)
+    n_columns = max(len(name) for name, _text in rows) + 2
+    return [[Run(f"{name:<{n_columns}}", "note"), Run(text)] for name, text in rows]
+
+
 def html(lines: Iterable[Line]) -> str:
     """Draw lines of a text as an HTML fragment that needs :data:`CSS`.
 
@@ -122,6 +152,17 @@ def html(lines: Iterable[Line]) -> str:
         spans = "".join(map(_span, row))
         drawn.append(f'<span class="bp-line" dir="{direction}">{spans}</span>')
     return f'<div class="bp-text" dir="{first}">{"".join(drawn)}</div>'
+
+
+def columns(lines: Iterable[Line]) -> str:
+    """Draw lines with columns as HTML with its styles, from left to right whatever their letters.
+
+    >>> columns([[Run("<a>", "note"), Run(" 7")]]).partition("<div")[2]
+    ' class="bp-text bp-view" dir="ltr"><span class="bp-line"><span class="bp-note">&lt;a&gt;</span> 7</span></div>'
+    """
+    rows = ("".join(map(_span, line)) for line in lines)
+    drawn = "".join(f'<span class="bp-line">{row}</span>' for row in rows)
+    return f'<style>{CSS}</style><div class="bp-text bp-view" dir="ltr">{drawn}</div>'
 
 
 def _direction(line: Line) -> str:
@@ -145,7 +186,7 @@ def _classes(names: Iterable[str]) -> str:
 
 
 def svg(lines: Iterable[Line], title: str) -> str:
-    """Draw lines as an SVG picture with a light background.
+    """Draw lines as an SVG picture, light or dark as the reader's system.
 
     >>> svg([[Run("<a>", "c0"), Run(" b")]], "a").count("<text")
     2
@@ -160,7 +201,7 @@ def svg(lines: Iterable[Line], title: str) -> str:
         '<svg xmlns="http://www.w3.org/2000/svg" class="bp-picture" role="img" font-size="15" '
         f'width="{size[0]}" height="{size[1]}" viewBox="0 0 {size[0]} {size[1]}">'
         f"<title>{escape(title)}</title><style>{CSS}</style>"
-        f'<rect width="100%" height="100%" rx="8" fill="#fcfcfa"/>{drawn}</svg>\n'
+        f'<rect class="bp-page" width="100%" height="100%" rx="8" fill="#fcfcfa"/>{drawn}</svg>\n'
     )
 
 

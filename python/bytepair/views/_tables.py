@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from bytepair import MergeLog, Tokenizer
 
 from ._glyphs import token_text, visible
-from ._runs import CSS, Run, html
+from ._runs import Run, columns, labelled
 
 __all__ = ["log_html", "tokenizer_html"]
 
@@ -71,6 +71,4 @@ def _pairs(merges: Iterable[tuple[str | bytes, str | bytes]]) -> str:
 
 
 def _table(title: str, rows: Sequence[tuple[str, str]]) -> str:
-    n_columns = max(len(name) for name, _text in rows) + 2
-    lines = [[Run(f"{name:<{n_columns}}", "note"), Run(text)] for name, text in rows]
-    return f"<style>{CSS}</style>{html([[Run(title, 'heading')], *lines])}"
+    return columns([[Run(title, "heading")], *labelled(rows)])

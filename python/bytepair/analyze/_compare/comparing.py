@@ -24,7 +24,7 @@ from .corpus import CorpusComparison, compare_corpus, compare_texts
 from .pairing import Key, Pairing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from typing_extensions import Unpack
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bytepair._io.files import StrPath
     from bytepair._tokenizer import Tokenizer
     from bytepair.data._sources import Corpus
+    from bytepair.views._runs import Line
 
 __all__ = [
     "AddedComparison",
@@ -205,12 +206,10 @@ class Comparison(Result):
             and not (self.added or self.parts)
         )
 
-    def _view(self) -> str:
-        from bytepair.views._runs import plain
-
+    def _lines(self) -> Iterator[Line]:
         from .draw import as_lines
 
-        return plain(as_lines(self, ("A", "B"), N_VIEWED))
+        return as_lines(self, ("A", "B"), N_VIEWED)
 
 
 def compare(

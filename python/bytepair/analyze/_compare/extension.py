@@ -20,6 +20,7 @@ from bytepair._io import recognising
 from bytepair._io.beside import added_beside
 from bytepair._names import refuse_set
 from bytepair._plurals import amount
+from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FormatError
 
@@ -53,8 +54,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class ExtensionCheck:
+@dataclass(frozen=True, repr=False)
+class ExtensionCheck(Result):
     """Whether a tokenizer extends another, and if not, why.
 
     It is true if it does.

@@ -17,13 +17,13 @@ from bytepair.analyze._show.layout import Options, cuts_html
 from bytepair.analyze.doctor._draw import severities
 
 from .corpus import corpus_section, group_section
-from .parts import Card, Cell, Section, Table, metric_card, short
+from .parts import Card, Cell, Section, Table, metric_card
+from .portrait import facts_of
 from .vocabulary import findings_section, vocabulary_section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .portrait import Portrait
     from .report import Report
     from .samples import Sample
 
@@ -38,8 +38,6 @@ CARDS = (
     "gini",
 )
 """Metrics that come first."""
-MAX_ADDED = 24
-"""The number of added tokens that are listed."""
 
 
 def sections_of(report: Report, names: Sequence[str]) -> list[Section]:
@@ -95,7 +93,7 @@ def _overview(report: Report) -> Section:
 
 
 def _facts(report: Report, names: Sequence[str]) -> Section:
-    facts = [_facts_of(subject.portrait) for subject in report.subjects]
+    facts = [facts_of(subject.portrait) for subject in report.subjects]
     rows = []
     for title in dict.fromkeys(title for each in facts for title in each):
         values = [each.get(title, "none") for each in facts]
@@ -104,40 +102,6 @@ def _facts(report: Report, names: Sequence[str]) -> Section:
     notes = ["• marks differences between tokenizers."] if len(names) > 1 else []
     table = Table("", ["", *names], rows, is_sortable=False)
     return Section("facts", "Facts", notes, tables=[table])
-
-
-def _facts_of(portrait: Portrait) -> dict[str, str]:
-    """Return the facts of a tokenizer by their titles."""
-    likeness = portrait.likeness
-    sizes = [
-        amount(portrait.n_tokens, "token"),
-        amount(portrait.n_merges, "merge"),
-        amount(portrait.n_added, "added token"),
-    ]
-    if n_holes := portrait.n_vocab - portrait.n_tokens:
-        sizes.append(f"{amount(n_holes, 'id')} that no token has")
-    return {
-        "dialect": f"like {likeness}" if likeness.names else "of its own",
-        "size": ", ".join(sizes),
-        "special tokens": _listed(portrait.special_tokens),
-        "other added tokens": _listed(portrait.other_tokens),
-        "loses": portrait.loses,
-        "fingerprint": portrait.fingerprint,
-        "behaviour": portrait.behaviour or "none: the text is refused",
-        **{
-            name: harmless(text)
-            for name, text in portrait.pipeline
-            if name not in ("vocabulary", "added tokens")
-        },
-    }
-
-
-def _listed(tokens: Sequence[tuple[str, int]]) -> str:
-    """List tokens with their ids."""
-    listed = [f"{short(name)} {id_:,}" for name, id_ in tokens[:MAX_ADDED]]
-    if len(tokens) > MAX_ADDED:
-        listed.append(f"{len(tokens) - MAX_ADDED:,} more")
-    return ", ".join(listed) or "none"
 
 
 def _samples(report: Report) -> Section:

@@ -13,21 +13,29 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bytepair._expected import loaded
+from bytepair._labels import harmless
 from bytepair._numpy import np
+from bytepair._plurals import amount
 from bytepair._results import Result
 from bytepair.analyze._behaviour import behaviour_of
 from bytepair.analyze._likeness import Likeness, likeness
 from bytepair.analyze._stats.tokens import BYTE, UNKNOWN, TokenTable, token_table
+from bytepair.views._runs import labelled
+
+from .parts import short
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from bytepair import Tokenizer
     from bytepair._io.files import StrPath
+    from bytepair.views._runs import Line
 
-__all__ = ["KINDS", "LongToken", "Portrait", "portrait"]
+__all__ = ["KINDS", "LongToken", "Portrait", "facts_of", "portrait"]
 
 N_LONGEST = 20
+MAX_ADDED = 24
+"""The number of added tokens that are listed."""
 
 KINDS = (
     "letters",
@@ -123,6 +131,9 @@ class Portrait(Result):
     scripts: tuple[tuple[str, int], ...]
     longest: tuple[LongToken, ...]
     merge_counts: tuple[tuple[int, int], ...]
+
+    def _lines(self) -> list[Line]:
+        return labelled(facts_of(self).items())
 
 
 def portrait(tokenizer: Tokenizer | StrPath) -> Portrait:
@@ -229,3 +240,37 @@ def _longest(own: Mapping[int, tuple[bytes, int]]) -> tuple[LongToken, ...]:
         for n_less, id_ in heapq.nsmallest(N_LONGEST, ranked)
         for content, _ in [own[id_]]
     )
+
+
+def facts_of(portrait: Portrait) -> dict[str, str]:
+    """Return the facts of a tokenizer by their titles."""
+    likeness = portrait.likeness
+    sizes = [
+        amount(portrait.n_tokens, "token"),
+        amount(portrait.n_merges, "merge"),
+        amount(portrait.n_added, "added token"),
+    ]
+    if n_holes := portrait.n_vocab - portrait.n_tokens:
+        sizes.append(f"{amount(n_holes, 'id')} that no token has")
+    return {
+        "dialect": f"like {likeness}" if likeness.names else "of its own",
+        "size": ", ".join(sizes),
+        "special tokens": _listed(portrait.special_tokens),
+        "other added tokens": _listed(portrait.other_tokens),
+        "loses": portrait.loses,
+        "fingerprint": portrait.fingerprint,
+        "behaviour": portrait.behaviour or "none: the text is refused",
+        **{
+            name: harmless(text)
+            for name, text in portrait.pipeline
+            if name not in ("vocabulary", "added tokens")
+        },
+    }
+
+
+def _listed(tokens: Sequence[tuple[str, int]]) -> str:
+    """List tokens with their ids."""
+    listed = [f"{short(name)} {id_:,}" for name, id_ in tokens[:MAX_ADDED]]
+    if len(tokens) > MAX_ADDED:
+        listed.append(f"{len(tokens) - MAX_ADDED:,} more")
+    return ", ".join(listed) or "none"

@@ -202,7 +202,7 @@ class Cut(Result):
         """
         return self.n_bytes / self.n_tokens if self.n_tokens else None
 
-    def _view(self) -> str:
+    def __str__(self) -> str:
         from .draw import Shown
 
         return str(Shown((self,)))

@@ -30,10 +30,12 @@ from bytepair.errors import PatternError, TokenizerError
 from .tokens import TokenTable, token_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
     from typing_extensions import Self
+
+    from bytepair.views._runs import Line
 
 __all__ = [
     "SEGMENTERS",
@@ -222,6 +224,11 @@ class Measurement(Result):
     def of(self, group: str | None) -> GroupSums:
         """Return the sums of a group, or of all texts."""
         return self.total if group is None else self.groups[group]
+
+    def _lines(self) -> Iterable[Line]:
+        from .stats import Stats
+
+        return Stats(("value",), (self,))._lines()
 
 
 class Meter:

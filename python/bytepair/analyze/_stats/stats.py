@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from bytepair.data._sources import Corpus
+    from bytepair.views._runs import Line
 
     from .meter import Segmenter
 
@@ -372,12 +373,10 @@ class Stats(Result):
         parquet.write_table(pa.Table.from_pylist(records, schema=schema), file)
         return file.getvalue()
 
-    def _view(self) -> str:
-        from bytepair.views._runs import plain
-
+    def _lines(self) -> Iterator[Line]:
         from .draw import as_lines
 
-        return plain(as_lines(self, VIEW_WIDTH))
+        return as_lines(self, VIEW_WIDTH)
 
 
 def stats(

@@ -8,13 +8,16 @@ linear in the text and in the number of merges; the rows of a piece take its len
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bytepair import Tokenizer, TokenizerError
 from bytepair._expected import loaded
 from bytepair._io.files import StrPath
 from bytepair._results import Result, abridged
 from bytepair.analyze._missing import NO_ID, course_of, end_mark
+
+if TYPE_CHECKING:
+    from bytepair.views._runs import Line
 
 __all__ = [
     "Added",
@@ -288,12 +291,10 @@ class Trace(Result):
     def __repr__(self) -> str:
         return abridged(str(self))
 
-    def _view(self) -> str:
-        from bytepair.views._runs import plain
-
+    def _lines(self) -> "Iterator[Line]":
         from .draw import trace_lines
 
-        return plain(trace_lines(self))
+        return trace_lines(self)
 
 
 def trace(

@@ -161,7 +161,8 @@ class Diagnosis(Result):
             "findings": [finding.as_object() for finding in self.findings],
         }
 
-    def _view(self) -> str:
+    def _texts(self) -> list[str]:
         from ._draw import diagnosis_text
 
-        return diagnosis_text(self, width=100, n_shown=5, is_painted=False)
+        text = diagnosis_text(self, width=100, n_shown=5, is_painted=False)
+        return text.splitlines()
