@@ -747,7 +747,7 @@ def test_the_demo_goes_the_whole_way(tmp_path, monkeypatch):
     found = run("demo", "-o", out)
     for part in (
         "4,000 ids, compression ratio",
-        "First merges\n      1  ",
+        "First merges\n      0  ",
         "Last merges",
         "[ return]",
         "no difference",

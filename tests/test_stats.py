@@ -14,6 +14,7 @@ from collections import Counter
 
 import pytest
 from tests.commands import refused, run, run_process
+from tests.made_up import every_kind
 
 import bytepair
 from bytepair import Tokenizer, TokenizerError
@@ -23,11 +24,13 @@ from bytepair.analyze import (
     measure,
     measure_all,
     measure_texts,
+    stats,
     stats_of,
 )
 from bytepair.analyze._stats import meter as _meter
 from bytepair.analyze._stats.draw import as_lines
 from bytepair.analyze._stats.metric_table import SECTIONS
+from bytepair.analyze._stats.verdict import Count, verdict
 from bytepair.views._runs import plain
 
 pyarrow = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
@@ -342,13 +345,60 @@ def test_results_of_other_words_or_texts_are_not_compared(small):
         stats_of({"a": first, "b": texts})
 
 
-def test_without_a_segmenter_there_are_no_words(small):
-    """Metrics of words are absent, and it is said why."""
-    found = stats_of({"a": measure_texts(small, ALL)})
+def test_without_a_segmenter_words_end_at_white_space(small, tmp_path):
+    """Distinct words are left out then, and all metrics of words where nothing was said of them."""
+    (tmp_path / "a.txt").write_text("low cost\n low,low", encoding="utf-8")
+    spaced = stats(small, tmp_path / "a.txt")
+    assert spaced.row("words").values == (3,)
+    assert "--segmenter" in plain(as_lines(spaced, 80))
     words = {metric.key for metric in SECTIONS["Words"]}
-    assert words == {k for k, why in found.absent.items() if "segmenter" in why}
-    assert not words & {row.metric.key for row in found.rows()}
-    assert "--segmenter" in plain(as_lines(found, 80))
+    for found, absent in (
+        (spaced, {key for key in words if "types" in key}),
+        (stats_of({"a": measure_texts(small, ALL)}), words),
+    ):
+        assert absent == {k for k, why in found.absent.items() if "segmenter" in why}
+        assert not absent & {row.metric.key for row in found.rows()}
+
+
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        ([100, 51], "b needs 49 % fewer tokens than a."),
+        ([1000, 995], "b and a need about the same number of tokens, within 1 %."),
+        ([7, 7], "a and b need the same number of tokens."),
+        ([10_000, 1], "b needs 99 % fewer tokens than a."),
+        (
+            [50, 80, 100],
+            "a needs the fewest tokens: 38 % fewer than b, which is next, and 50 % fewer than c, "
+            "which needs the most.",
+        ),
+        (
+            [1000, 2000, 1009],
+            "a and c need the fewest tokens, within 1 % of each other: 50 % fewer than b.",
+        ),
+    ],
+)
+def test_a_verdict_is_true(counts, says):
+    """Shares are of the larger number; less than 1 % is a tie, and 99 % the most that is saved."""
+    named = [
+        Count(name, n_tokens) for name, n_tokens in zip("abc", counts, strict=False)
+    ]
+    assert verdict(named) == [f"On this corpus {says}"]
+
+
+def test_a_verdict_and_the_best_values_lead_the_table(tmp_path):
+    """What a tokenizer loses follows the verdict, and a star marks each best value."""
+    unknown = every_kind()["unknown and added"]
+    texts = ["low é é"]
+    named = {"u": unknown, "b": bytepair.train_from_iterator(texts, vocab_size=256)}
+    found = {name: measure_texts(one, texts) for name, one in named.items()}
+    lines = plain(as_lines(stats_of(found), 80)).splitlines()
+    n_tokens = [unknown.count(texts[0]), 9]
+    share = round(100 - 100 * n_tokens[0] / n_tokens[1])
+    assert lines[0] == f"On this corpus u needs {share} % fewer tokens than b."
+    assert lines[1] == "u replaces parts of it by 1 unknown token."
+    [row] = [line.split() for line in lines if line.startswith("  tokens  ")]
+    assert row == ["tokens", f"{n_tokens[0]}*", f"{n_tokens[1]}"]
 
 
 @pytest.mark.parametrize(

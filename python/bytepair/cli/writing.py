@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from bytepair import Tokenizer
+from bytepair.analyze._compare.pairing import merge_name
 
 __all__ = ["longest_tokens", "merge_lines", "plain", "quoted"]
 
@@ -32,15 +33,14 @@ def plain(token: Token) -> str:
     return token if isinstance(token, str) else token.decode(errors="backslashreplace")
 
 
-def merge_lines(tokenizer: Tokenizer, positions: Iterable[int]) -> list[str]:
-    """Return a line for each merge: its position, counted from 1, both tokens, and the count."""
+def merge_lines(tokenizer: Tokenizer, ranks: Iterable[int]) -> list[str]:
+    """Return a line for each merge: its rank, counted from 0, both tokens, and the count."""
     merges, log = tokenizer.merges, tokenizer.inspect().merge_log
     lines = []
-    for position in positions:
-        left, right = merges[position]
-        count = log[position][3]
+    for rank in ranks:
+        count = log[rank][3]
         counted = "" if count is None else f"  {count:,} times"
-        lines.append(f"{position + 1:>7,}  {quoted(left)} + {quoted(right)}{counted}")
+        lines.append(f"{rank:>7,}  {merge_name(*merges[rank])}{counted}")
     return lines
 
 

@@ -15,6 +15,7 @@ from ._glyphs import width
 
 __all__ = [
     "CSS",
+    "PART_TITLES",
     "Line",
     "Run",
     "columns",
@@ -26,6 +27,11 @@ __all__ = [
     "words",
 ]
 
+PART_TITLES = {
+    "units": "units (merges join them)",
+    "loses": "loses (decoding does not restore it)",
+}
+"""Explained names of parts of a tokenizer."""
 HUES = (210, 130, 30, 300, 55, 180)
 """The hues of tokens, ``c0`` and so on, taken in turn."""
 ESCAPED = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")

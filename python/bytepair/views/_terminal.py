@@ -34,6 +34,7 @@ STYLES = {
     "second": "green",
     "missing": "bold color(231) on color(124)",
     "heading": "bold green",
+    "best": "bold",
     "name": "cyan",
     **{
         name: f"color(16) on color({colour})"

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bytepair._tokenizer import Tokenizer
     from bytepair.data._sources import Corpus
 
     from .pairing import Key, Pairing
@@ -134,6 +135,8 @@ class CorpusComparison(Result):
     first_missing, second_missing
         The number of characters that no token stands for in each. They count as tokens, unless
         the tokenizer leaves them out.
+    first_unknown, second_unknown
+        The number of unknown tokens of each.
     """
 
     n_texts: int
@@ -147,6 +150,8 @@ class CorpusComparison(Result):
     files: tuple[FileComparison, ...]
     first_missing: int = 0
     second_missing: int = 0
+    first_unknown: int = 0
+    second_unknown: int = 0
 
 
 def compare_texts(
@@ -234,7 +239,8 @@ class _Comparer:
         ]
         self.contents = _numbered(self.keys)
         self.n_texts = self.n_bytes = self.n_changed = 0
-        self.tokens, self.missing = [0, 0], [0, 0]
+        self.unknown_ids = list(map(_unknown_id, pairing.tokenizers))
+        self.tokens, self.missing, self.unknown = [0, 0], [0, 0], [0, 0]
         self.most: list[TextComparison] = []
         self.first_changed: TextComparison | None = None
 
@@ -269,6 +275,9 @@ class _Comparer:
         for side, row in enumerate((first, second)):
             self.tokens[side] += len(row.ids)
             self.missing[side] += self._n_missing(side, row, data, offsets)
+            unknown = self.unknown_ids[side]
+            if unknown is not None:
+                self.unknown[side] += int(np.count_nonzero(row.ids == unknown))
         changed = self._changed(first, second)
         self.n_changed += len(changed)
         growth = np.abs(first.counts() - second.counts())[changed]
@@ -372,7 +381,14 @@ class _Comparer:
             files=files,
             first_missing=self.missing[0],
             second_missing=self.missing[1],
+            first_unknown=self.unknown[0],
+            second_unknown=self.unknown[1],
         )
+
+
+def _unknown_id(tokenizer: Tokenizer) -> int | None:
+    name = tokenizer.inspect().settings["unknown"]
+    return None if name is None else tokenizer.token_to_id(name)
 
 
 def _numbered(

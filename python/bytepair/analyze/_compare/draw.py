@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bytepair._added import AddedToken
 from bytepair._plurals import amount
-from bytepair.views._runs import Line, Run
+from bytepair.analyze._stats.verdict import Count, verdict
+from bytepair.views._runs import PART_TITLES, Line, Run
 
 from .comparing import MergeAt
+from .pairing import merge_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,6 +40,10 @@ FIRST, SECOND = "first", "second"
 
 def as_lines(found: Comparison, names: tuple[str, str], n_shown: int) -> Iterator[Line]:
     """Write a comparison for a terminal, with a limited number of entries of each kind."""
+    if found.corpus is not None:
+        for sentence in verdict(_counts(found, found.corpus, names)):
+            yield [Run(plain(sentence), "heading")]
+        yield []
     yield _row("A", names[0], FIRST)
     yield _row("B", names[1], SECOND)
     if found.is_same:
@@ -48,11 +54,23 @@ def as_lines(found: Comparison, names: tuple[str, str], n_shown: int) -> Iterato
     if found.added:
         yield from _added_lines(found.added, n_shown)
     for part in found.parts:
-        yield from _title(part.name)
+        yield from _title(PART_TITLES.get(part.name, part.name))
         yield _row("  A", part.first or "none", FIRST)
         yield _row("  B", part.second or "none", SECOND)
     if found.corpus is not None:
         yield from _corpus_lines(found.corpus, n_shown)
+
+
+def _counts(
+    found: Comparison, corpus: CorpusComparison, names: tuple[str, str]
+) -> list[Count]:
+    parts = {part.name: (str(part.first), str(part.second)) for part in found.parts}
+    loses = parts.get("loses", ("nothing", "nothing"))
+    tokens = corpus.first_tokens, corpus.second_tokens
+    missing = corpus.first_missing, corpus.second_missing
+    unknown = corpus.first_unknown, corpus.second_unknown
+    rows = zip(names, tokens, missing, unknown, loses, strict=True)
+    return [Count(*row) for row in rows]
 
 
 def _vocabulary_lines(found: Comparison, n_shown: int) -> Iterator[Line]:
@@ -80,7 +98,8 @@ def _merge_lines(
     moved = f"{merges.n_moved:,}" if merges.n_moved else "none"
     yield _row("  in both", f"{merges.n_common:,}, {moved} in another order")
     for first, second, left, right in merges.moved[:n_shown]:
-        yield _row("", f"{shown(left)} + {shown(right)} rank {first:,} → {second:,}")
+        merge = merge_name(left, right, shown)
+        yield _row("", f"{merge} rank {first:,} → {second:,}")
     yield from _only_lines(merges, n_shown)
 
 
@@ -100,7 +119,7 @@ def _only_lines(found: ListComparison[Any, Any], n_shown: int) -> Iterator[Line]
 
 def _entry(entry: TokenAt | MergeAt) -> str:
     if isinstance(entry, MergeAt):
-        return f"{shown(entry.left)} + {shown(entry.right)} rank {entry.rank:,}"
+        return f"{merge_name(entry.left, entry.right, shown)} rank {entry.rank:,}"
     return f"{shown(entry.token)} {entry.id}"
 
 

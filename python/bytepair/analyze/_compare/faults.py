@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .comparing import MergePairing, compare_added
-from .pairing import token_name, token_names
+from .pairing import merge_name, token_names
 from .verifying import shortened
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ def merge_faults(pairing: Pairing) -> Iterator[Fault]:
 
 
 def _merge_case(merge: MergeAt, base_rank: int | None, new_rank: int | None) -> Case:
-    left, right = map(token_name, (merge.left, merge.right))
-    return Case(f"{left} + {right} rank", base_rank, new_rank)
+    name = merge_name(merge.left, merge.right)
+    return Case(f"{name} rank", base_rank, new_rank)
 
 
 def added_faults(pairing: Pairing) -> Iterator[Fault]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair.errors import TokenizerError
 
 from .faults import Case, Fault, fault_of
+from .pairing import token_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,9 +43,9 @@ def faults_of_huggingface(
         message = f"Hugging Face's library does not read it: {error}"
         yield Fault("tokenizers", message)
         return
-    ids = theirs.get_vocab(with_added_tokens=True)
+    ids, vocabulary = theirs.get_vocab(with_added_tokens=True), tokenizer.vocabulary
     wrong = [
-        Case(repr(token), id_, ids.get(token, "none"))
+        Case(token_name(vocabulary[id_] or token), id_, ids.get(token, "none"))
         for token, id_ in tokenizer.get_vocab().items()
         if ids.get(token) != id_
     ]

@@ -10,10 +10,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bytepair import _core
     from bytepair._tokenizer import Tokenizer
 
-__all__ = ["SPACE_MARK", "Key", "Pairing", "token_name", "token_names"]
+__all__ = ["SPACE_MARK", "Key", "Pairing", "merge_name", "token_name", "token_names"]
 
 SPACE_MARK = "▁".encode()
 """The mark for a space in tokens of SentencePiece; it may also be put before a text."""
@@ -110,3 +112,20 @@ def token_name(token: str | bytes) -> str:
         return repr(token if isinstance(token, str) else token.decode())
     except UnicodeDecodeError:
         return repr(token)
+
+
+def merge_name(
+    left: str | bytes,
+    right: str | bytes,
+    write: Callable[[str | bytes], str] = token_name,
+) -> str:
+    r"""Write a merge by its parts, or by the token that it makes if a part is not text.
+
+    >>> merge_name(b"l", b"ow"), merge_name(b"\xdb", b"\x8c")
+    ("'l' + 'ow'", "'ی' (db + 8c)")
+    """
+    if isinstance(left, bytes) and isinstance(right, bytes):
+        names = token_name(left), token_name(right)
+        if any(name.startswith("b") for name in names):
+            return f"{write(left + right)} ({left.hex()} + {right.hex()})"
+    return f"{write(left)} + {write(right)}"

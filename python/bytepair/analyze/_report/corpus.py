@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bytepair._labels import harmless
 from bytepair._plurals import amount
-from bytepair.analyze._stats.draw import N_MISSING, fate, shown
+from bytepair.analyze._stats.draw import N_MISSING, best_of, fate, shown, word_note
 from bytepair.analyze._stats.metric_table import METRICS, SECTIONS
 from bytepair.views._glyphs import visible
 
@@ -48,9 +48,10 @@ SCRIPTS = (
 def corpus_section(stats: Stats, names: Sequence[str]) -> Section:
     notes = [
         "Each metric is computed from sums over all texts. Click on its name for the formula."
+        + " The best value of a row is bold." * (len(names) > 1)
     ]
     if stats.segmenter is not None:
-        notes.append(f"A word is a match of {harmless(stats.segmenter.pattern)}.")
+        notes.append(word_note(stats.segmenter))
     for reason in dict.fromkeys(stats.absent.values()):
         absent = [METRICS[k].title for k, why in stats.absent.items() if why == reason]
         notes.append(f"Left out, since {reason}: {', '.join(absent)}.")
@@ -74,7 +75,11 @@ def _metrics(stats: Stats, names: Sequence[str]) -> Table:
         for row in found:
             unit = row.metric.unit
             title = Cell(capital(row.metric.title), aside=_explained(row.metric))
-            values = (Cell(shown(value, unit), value) for value in row.values)
+            best = best_of(row)
+            values = (
+                Cell(shown(value, unit), value, kind="best" * (place in best))
+                for place, value in enumerate(row.values)
+            )
             rows.append([title, *values, Cell(unit)])
     return Table("Metrics", ["metric", *names, "unit"], rows, is_sortable=False)
 

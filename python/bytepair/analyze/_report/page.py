@@ -14,6 +14,7 @@ from bytepair._labels import harmless
 from bytepair._plurals import amount
 from bytepair.analyze._show.draw import counts
 from bytepair.analyze._show.layout import Options, cuts_html
+from bytepair.analyze._stats.verdict import verdict_of
 from bytepair.analyze.doctor._draw import severities
 
 from .corpus import corpus_section, group_section
@@ -33,7 +34,6 @@ CARDS = (
     "missing_share",
     "bytes_per_token",
     "tokens_per_word",
-    "pieces_per_word",
     "used_share",
     "gini",
 )
@@ -88,8 +88,9 @@ def _overview(report: Report) -> Section:
     found = [severities(subject.diagnosis) or "none" for subject in report.subjects]
     cards.append(Card("Findings", found, "errors, warnings and notes; see below"))
     loses = [portrait.loses for portrait in portraits]
-    cards.append(Card("Loses", loses, "not restored by decoding"))
-    return Section("overview", "At a glance", cards=cards)
+    cards.append(Card("Loses", loses, "what decoding does not restore"))
+    lead = () if stats is None else verdict_of(stats)
+    return Section("overview", "At a glance", lead=lead, cards=cards)
 
 
 def _facts(report: Report, names: Sequence[str]) -> Section:

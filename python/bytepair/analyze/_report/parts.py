@@ -39,7 +39,7 @@ class Cell(NamedTuple):
 
     A number has a ``value``, by which its column is sorted, and may have a bar that fills a
     ``share`` of its width. ``aside`` is small text beside a number; without a number, a click on
-    the text shows it. ``kind`` is ``token``, or ``heading`` for the only cell of a row.
+    the text shows it. ``kind`` is ``token``, ``best``, or ``heading`` for the only cell of a row.
     """
 
     text: str
@@ -85,7 +85,10 @@ class Card(NamedTuple):
 
 @dataclass
 class Section:
-    """A section of the page; each sample is a title with counts and HTML by tokenizer."""
+    """A section of the page; each sample is a title with counts and HTML by tokenizer.
+
+    ``lead`` has sentences that come first.
+    """
 
     id: str
     title: str
@@ -94,6 +97,7 @@ class Section:
     charts: Sequence[Chart] = ()
     tables: Sequence[Table] = ()
     samples: Sequence[tuple[str, Sequence[tuple[str, Markup]]]] = ()
+    lead: Sequence[str] = ()
 
 
 def metric_card(row: StatsRow) -> Card:

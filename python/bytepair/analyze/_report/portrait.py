@@ -20,7 +20,7 @@ from bytepair._results import Result
 from bytepair.analyze._behaviour import behaviour_of
 from bytepair.analyze._likeness import Likeness, likeness
 from bytepair.analyze._stats.tokens import BYTE, UNKNOWN, TokenTable, token_table
-from bytepair.views._runs import labelled
+from bytepair.views._runs import PART_TITLES, labelled
 
 from .parts import short
 
@@ -252,8 +252,10 @@ def facts_of(portrait: Portrait) -> dict[str, str]:
     ]
     if n_holes := portrait.n_vocab - portrait.n_tokens:
         sizes.append(f"{amount(n_holes, 'id')} that no token has")
-    return {
-        "dialect": f"like {likeness}" if likeness.names else "of its own",
+    facts = {
+        "dialect": f"like {likeness}"
+        if likeness.names
+        else "like none of the built-in ones",
         "size": ", ".join(sizes),
         "special tokens": _listed(portrait.special_tokens),
         "other added tokens": _listed(portrait.other_tokens),
@@ -266,6 +268,7 @@ def facts_of(portrait: Portrait) -> dict[str, str]:
             if name not in ("vocabulary", "added tokens")
         },
     }
+    return {PART_TITLES.get(title, title): text for title, text in facts.items()}
 
 
 def _listed(tokens: Sequence[tuple[str, int]]) -> str:

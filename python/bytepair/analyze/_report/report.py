@@ -142,7 +142,7 @@ def describe(
         "group": group,
         "by_file": by_file,
         "baseline": baseline,
-        "segmenter": segmenter,
+        **({} if segmenter is None else {"segmenter": segmenter}),
     }
     report = progress or (lambda _what, _done, _total: None)
     sources = measured = None

@@ -102,7 +102,8 @@ def _longest(series: int, portrait: Portrait) -> Table:
 
 def findings_section(report: Report) -> Section:
     notes = [
-        "Faults and facts worth knowing. bytepair doctor --explain CODE explains a code."
+        "Faults and facts worth knowing. Each links to the page that explains it, as "
+        "bytepair doctor --explain CODE does."
     ]
     tables: list[Table] = []
     for series, subject in enumerate(report.subjects):

@@ -1,5 +1,6 @@
 """A text in tokens, as ``bytepair show`` and ``Tokenizer.show`` draw it."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -10,11 +11,13 @@ from bytepair.views._glyphs import fitted, glyphs, visible, width
 from bytepair.views._runs import CSS, Line, Run, folded, plain, words
 
 from .cuts import Cut
-from .layout import Options, cuts_html, lines_of
+from .layout import CLOSING, OPENING, Options, cuts_html, lines_of
 
 __all__ = ["Shown", "counts", "drawn"]
 
 NAME_COLUMNS = 24
+SHARED = re.compile(rf"{OPENING}\d+{CLOSING}")
+"""The mark of a character that several tokens share."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,7 +72,18 @@ def counts(cut: Cut, *, pieces: bool = False) -> str:
 def drawn(
     cuts: Sequence[Cut], names: Sequence[str], options: Options
 ) -> Iterator[Line]:
-    """Yield the lines of a drawing: the counts of each tokenizer, and the tokens."""
+    """Yield the lines of a drawing: the counts of each tokenizer, the tokens, and what ‹2› means."""
+    lines = list(_drawn(cuts, names, options))
+    yield from lines
+    parts = (run.text for line in lines for run in line if run.style.endswith(" part"))
+    if mark := next(filter(SHARED.fullmatch, parts), None):
+        yield []
+        yield [Run(f"{mark} {mark[1:-1]} tokens share this character", "note")]
+
+
+def _drawn(
+    cuts: Sequence[Cut], names: Sequence[str], options: Options
+) -> Iterator[Line]:
     n_columns = min(max(map(width, map(visible, names))), NAME_COLUMNS)
     for number, (cut, name) in enumerate(zip(cuts, names, strict=True), 1):
         title = f"{number} {shortened(visible(name), n_columns)}  " * (len(cuts) > 1)

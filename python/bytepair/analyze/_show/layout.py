@@ -267,7 +267,9 @@ def _title(token: CutToken, text: bytes) -> str:
     if token.kind == "missing":
         return f"{visible(token.written)}: not in the alphabet, no id{content}"
     kind = "" if token.kind == "text" else f", {token.kind}"
-    return f"{token.id}: {visible(token.written)}{kind}{content}"
+    is_readable = token.content.decode(errors="replace") in token.written
+    name = visible(token.written) if is_readable else label(token)
+    return f"{token.id}: {name}{kind}" + (content if content != f" ({name})" else "")
 
 
 def _has_right_to_left(text: bytes) -> bool:

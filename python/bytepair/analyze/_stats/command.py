@@ -40,8 +40,8 @@ GROUP_OPTIONS = (
 )
 SEGMENTER = Option(
     "--segmenter NAME|REGEX",
-    "The definition of a word: whitespace (runs of characters other than white space), letters "
-    "(runs of letters and marks), or a regular expression. Without it, words are not counted.",
+    "The definition of a word: whitespace (runs of characters other than white space, the default), "
+    "letters (runs of letters and marks), or a regular expression. Given, it also counts distinct words.",
 )
 
 

@@ -16,15 +16,16 @@ from bytepair.views._glyphs import visible
 from bytepair.views._runs import Line, Run
 
 from .metric_table import METRICS, SECTIONS
+from .verdict import verdict_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from .meter import Measurement
+    from .meter import Measurement, Segmenter
     from .metric_table import Metric
-    from .stats import Stats
+    from .stats import Stats, StatsRow
 
-__all__ = ["N_MISSING", "as_lines", "fate", "shown"]
+__all__ = ["N_MISSING", "as_lines", "best_of", "fate", "shown", "word_note"]
 
 GROUP_METRICS = (
     "bytes_per_token",
@@ -41,7 +42,7 @@ MIN_TITLE, SHORT_TITLE = 14, 26
 MIN_COLUMN, MAX_COLUMN = 7, 24
 MAX_WIDTH = 200
 """Wider tables are hard to read."""
-NO_VALUE = "-"
+NO_VALUE, BEST = "-", "*"
 N_SCRIPTS = 8
 """The number of scripts that are shown, the most frequent first."""
 N_MISSING = 12
@@ -49,10 +50,14 @@ N_MISSING = 12
 
 
 class Row(NamedTuple):
-    """A title, and a cell for each tokenizer; a heading has no cells."""
+    """A title, and a cell for each tokenizer; a heading has no cells.
+
+    ``best`` has the places of the best cells, if tokenizers differ and one direction is better.
+    """
 
     title: str
     cells: Sequence[str] = ()
+    best: Collection[int] = ()
 
 
 def shown(value: float | None, unit: str) -> str:
@@ -74,15 +79,23 @@ def shown(value: float | None, unit: str) -> str:
 
 
 def as_lines(stats: Stats, width: int) -> Iterator[Line]:
-    """Lay out all metrics, then scripts and missing characters, then some metrics of each group."""
+    """Lay out a verdict, all metrics, scripts, missing characters, and some metrics of each group."""
     width = min(width, MAX_WIDTH)
+    for sentence in verdict_of(stats):
+        yield from _wrapped(sentence, "heading", width)
+    if len(stats.names) > 1:
+        yield []
     rows = [*_metric_rows(stats), *_script_rows(stats), *_missing_rows(stats)]
     for key in GROUP_METRICS:
         if stats.groups and METRICS[key].by_group and key in stats.keys:
             rows += _group_rows(stats, METRICS[key])
     yield from _table(list(map(harmless, stats.names)), rows, width)
     for note in _notes(stats):
-        yield from ([Run(text, "note")] for text in textwrap.wrap(note, width))
+        yield from _wrapped(note, "note", width)
+
+
+def _wrapped(text: str, style: str, width: int) -> Iterator[Line]:
+    return ([Run(part, style)] for part in textwrap.wrap(text, width))
 
 
 def _metric_rows(stats: Stats) -> Iterator[Row]:
@@ -90,8 +103,26 @@ def _metric_rows(stats: Stats) -> Iterator[Row]:
         keys = [m.key for m in metrics if m.of_all and m.key in stats.keys]
         if keys:
             yield Row(section)
-        for row in map(stats.row, keys):
-            yield Row(row.metric.title, [shown(v, row.metric.unit) for v in row.values])
+        yield from (_row(row.metric.title, row) for row in map(stats.row, keys))
+
+
+def _row(title: str, row: StatsRow) -> Row:
+    return Row(title, [shown(v, row.metric.unit) for v in row.values], best_of(row))
+
+
+def best_of(row: StatsRow) -> set[int]:
+    """Return the places of the best values of a metric; none if all are shown alike.
+
+    >>> from .stats import StatsRow
+    >>> best_of(StatsRow(METRICS["tokens"], None, (3, 2, None, 2)))
+    {1, 3}
+    """
+    metric, values = row.metric, [value for value in row.values if value is not None]
+    cells = [shown(value, metric.unit) for value in row.values]
+    if not metric.best or len({*cells} - {NO_VALUE}) < 2:
+        return set()
+    best = shown({"most": max, "fewest": min}[metric.best](values), metric.unit)
+    return {place for place, cell in enumerate(cells) if cell == best}
 
 
 def _script_rows(stats: Stats) -> Iterator[Row]:
@@ -122,21 +153,15 @@ def _missing_rows(stats: Stats) -> Iterator[Row]:
 def _group_rows(stats: Stats, metric: Metric) -> Iterator[Row]:
     yield Row(f"{metric.title[:1].upper()}{metric.title[1:]}, by group")
     for group in stats.groups:
-        values = stats.row(metric.key, group).values
-        cells = [shown(value, metric.unit) for value in values]
-        yield Row(harmless(group) or "(no group)", cells)
+        yield _row(harmless(group) or "(no group)", stats.row(metric.key, group))
 
 
 def _notes(stats: Stats) -> Iterator[str]:
     """Describe the metrics that are left out, how to get them, and what was skipped."""
-    segmenter = stats.segmenter
-    if segmenter is None:
-        yield (
-            "Words are not counted without --segmenter: whitespace, letters, or a regular "
-            "expression."
-        )
-    else:
-        yield f"Words: {segmenter.name}, the matches of {segmenter.pattern}"
+    if len(stats.names) > 1:
+        yield "* marks the best value of a row, if either more or fewer is better."
+    yield word_note(stats.segmenter)
+    yield "Efficiency is how evenly tokens are used: 100 % if all were equally frequent."
     if stats.groups and stats.baseline is None:
         yield (
             "Comparing the tokens of groups (premium, Gini) needs texts that say the same, and "
@@ -148,6 +173,22 @@ def _notes(stats: Stats) -> Iterator[str]:
     n_bad = stats.measurements[0].bad_lines
     if n_bad:
         yield f"{n_bad:,} bad lines skipped."
+
+
+def word_note(segmenter: Segmenter | None) -> str:
+    """Define a word.
+
+    >>> word_note(None)
+    'Words are not counted without a segmenter.'
+    """
+    if segmenter is None:
+        return "Words are not counted without a segmenter."
+    kind = {
+        "whitespace": "a run of characters other than white space",
+        "letters": "a run of letters and marks",
+    }.get(segmenter.name, f"a match of {harmless(segmenter.pattern)}")
+    others = "" if segmenter.counts_types else "; --segmenter defines it differently"
+    return f"A word is {kind}{others}."
 
 
 def fate(measurement: Measurement) -> str:
@@ -168,8 +209,9 @@ def _table(names: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Li
     """Lay out rows, below the names of tokenizers, in several tables if not all columns fit."""
     cells = [cell for row in rows for cell in row.cells]
     n_name = min(max(map(len, names)), MAX_COLUMN)
-    n_column = max(MIN_COLUMN, n_name, *map(len, cells)) + len(GAP)
-    longest = max(len(row.title) for row in rows if row.cells) + len(INDENT)
+    n_mark = len(BEST) if len(names) > 1 else 0
+    n_column = max(MIN_COLUMN, n_name, *map(len, cells)) + len(GAP) + n_mark
+    longest = max(len(row.title) + len(INDENT) * bool(row.cells) for row in rows)
     n_title = min(longest, max(width - n_column * len(names), SHORT_TITLE))
     n_title = max(min(n_title, width - n_column), MIN_TITLE)
     n_beside = max((width - n_title) // n_column, 1)
@@ -180,19 +222,21 @@ def _table(names: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Li
             if number and not row.cells:
                 yield []
             if row.cells:
-                yield from _lines(row.title, row.cells[part], n_title, n_column)
+                yield from _lines(row, part, n_title, n_column - n_mark)
                 continue
             *above, last = textwrap.wrap(row.title, n_title)
             yield from ([Run(text, "heading")] for text in above)
-            columns = "".join(f"{head:>{n_column}}" for head in heads)
+            columns = "".join(f"{head + ' ' * n_mark:>{n_column}}" for head in heads)
             yield [Run(f"{last:<{n_title}}", "heading"), Run(columns, "name")]
         yield []
 
 
-def _lines(
-    title: str, cells: Sequence[str], n_title: int, n_column: int
-) -> Iterator[Line]:
-    *above, last = textwrap.wrap(title, n_title - len(INDENT)) or [""]
+def _lines(row: Row, part: slice, n_title: int, n_column: int) -> Iterator[Line]:
+    *above, last = textwrap.wrap(row.title, n_title - len(INDENT)) or [""]
     yield from ([Run(INDENT + text)] for text in above)
-    columns = "".join(f"{cell:>{n_column}}" for cell in cells)
-    yield [Run(f"{INDENT + last:<{n_title}}{columns}")]
+    line = [Run(f"{INDENT + last:<{n_title}}")]
+    for place, cell in list(enumerate(row.cells))[part]:
+        is_best = place in row.best
+        mark = BEST if is_best else " " * (len(row.cells) > 1)
+        line += [Run(" " * (n_column - len(cell))), Run(cell + mark, "best" * is_best)]
+    yield line

@@ -13,7 +13,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -67,16 +67,17 @@ Texts: TypeAlias = Counter[bytes]
 
 @dataclass(frozen=True)
 class Segmenter:
-    r"""The definition of a word: a pattern, and its name.
+    r"""The definition of a word: a pattern, its name, and whether distinct words are counted.
 
     >>> Segmenter.named("letters")
-    Segmenter(name='letters', pattern='[\\p{L}\\p{M}]+')
+    Segmenter(name='letters', pattern='[\\p{L}\\p{M}]+', counts_types=True)
     >>> Segmenter.named(r"\w+").name
     '\\w+'
     """
 
     name: str
     pattern: str
+    counts_types: bool = field(default=True, compare=False)
 
     @classmethod
     def named(cls, name: str) -> Segmenter:
@@ -188,7 +189,7 @@ class Measurement(Result):
     segmenter
         The definition of a word, or ``None``.
     word_types
-        Distinct words; ``None`` without a segmenter.
+        Distinct words; ``None`` if they were not counted.
     grouped_by
         The field whose values are the groups; ``"file"`` if each file is a group.
     bad_lines
@@ -269,7 +270,8 @@ class Meter:
         self.finders = [
             _finding(encoder, added_tokens, threads) for encoder in self.encoders
         ]
-        self.words = None if segmenter is None else _Words(segmenter, threads)
+        has_types = segmenter is not None and segmenter.counts_types
+        self.words = _Words(segmenter, threads) if has_types else None  # type: ignore[arg-type]
 
     def __enter__(self) -> Self:
         return self

@@ -8,7 +8,7 @@ here reads a corpus.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bytepair._numpy import np
 
@@ -64,6 +64,8 @@ class Metric:
         The limits of its meaning.
     compute
         Computes its value; ``None`` if it does not exist.
+    best
+        Whether the most or the fewest is best; empty if neither is.
     of_all, by_group
         Whether it exists for all texts together, and for a group.
     """
@@ -74,6 +76,7 @@ class Metric:
     formula: str
     caveat: str
     compute: Callable[[Measured], Value]
+    best: Literal["", "most", "fewest"] = ""
     of_all: bool = True
     by_group: bool = True
 
@@ -144,7 +147,7 @@ def _kind(measured: Measured, name: str) -> NDArray[np.bool_]:
 
 
 def _n_rare(below: int, *, inner: bool) -> Callable[[Measured], Value]:
-    """Count the rare tokens of the model, either inner tokens or leaves."""
+    """Count the rare tokens of the model: those that a merge uses as a part, or the others."""
 
     def n_rare(measured: Measured) -> Value:
         tokens = measured.tokens
@@ -173,13 +176,14 @@ _PARALLEL = (
     "checks that all groups have the same number of documents, but not that these say the same."
 )
 _DISTRIBUTION = (
-    "It mostly follows the number of tokens. A higher value can go with a worse model: dropping "
-    "merges at random, or a pattern that cuts off marks, raises it."
+    "100 % if all these tokens were equally frequent. It mostly follows the number of tokens. A "
+    "higher value can go with a worse model: dropping merges at random, or a pattern that cuts off "
+    "marks, raises it."
 )
 _VOCABULARY = "It grows with the corpus: compare it only on the same text."
 _RARE = (
-    "Counts are from this corpus, not from the training corpus of the tokenizer or a model. An "
-    "inner token may be rare because longer tokens take its place."
+    "Counts are from this corpus, not from the training corpus of the tokenizer or a model. A "
+    "token that is part of longer ones may be rare because these take its place."
 )
 
 SECTIONS: dict[str, tuple[Metric, ...]] = {
@@ -216,6 +220,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "tokens",
             "Without the special tokens that a template puts around a text.",
             _sum("tokens"),
+            best="fewest",
         ),
         Metric(
             "missing",
@@ -224,6 +229,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "characters that no token represents",
             _MISSING,
             _sum("n_missing"),
+            best="fewest",
         ),
         Metric(
             "missing_share",
@@ -232,6 +238,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "characters that no token represents / characters",
             _MISSING,
             _ratio("n_missing", "characters"),
+            best="fewest",
         ),
         Metric(
             "pieces",
@@ -251,6 +258,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "Scripts differ in bytes per character, so do not compare languages with it. "
             + _COMPRESSION,
             _ratio("bytes", "tokens"),
+            best="most",
         ),
         Metric(
             "characters_per_token",
@@ -259,6 +267,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "characters / tokens",
             "Scripts differ in how much a character says. " + _COMPRESSION,
             _ratio("characters", "tokens"),
+            best="most",
         ),
         Metric(
             "tokens_per_line",
@@ -267,6 +276,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "tokens / lines",
             "It is meaningful only if the lines of texts correspond, as in parallel text.",
             _ratio("tokens", "lines"),
+            best="fewest",
         ),
         Metric(
             "tokens_per_piece",
@@ -289,15 +299,17 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "for each word, the tokens that share a byte with it / words",
             "Also called fertility. " + _WORDS,
             _ratio("word_tokens", "words"),
+            best="fewest",
         ),
         Metric(
             "pieces_per_word",
-            "pieces per word, the floor",
+            "pieces per word, the lower bound",
             "pieces/word",
             "for each word, the pieces that share a byte with it / words",
-            "No vocabulary gets fewer tokens per word. A pattern that cuts nothing has a floor of "
-            "1. " + _WORDS,
+            "No vocabulary gets fewer tokens per word with this pattern. It is 1 if the pattern cuts "
+            "no word. " + _WORDS,
             _ratio("word_pieces", "words"),
+            best="fewest",
         ),
         Metric(
             "whole_words",
@@ -307,15 +319,17 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "Frequent words count for more. The token may contain more than the word. "
             + _WORDS,
             _ratio("whole_words", "words"),
+            best="most",
         ),
         Metric(
             "continued_words",
-            "continued words",
+            "words in several tokens",
             "share",
             "words that share bytes with several tokens / words",
             "Together with words in one token it makes 1, except for words that a tokenizer drops. "
             + _WORDS,
             _ratio("continued_words", "words"),
+            best="fewest",
         ),
         Metric(
             "whole_types",
@@ -326,6 +340,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "grows. It is low for vocabularies in which most words begin with a space. "
             + _WORDS,
             _of_types("whole"),
+            best="most",
             by_group=False,
         ),
         Metric(
@@ -335,6 +350,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "distinct words that are one token when encoded with a space before them / distinct words",
             "It is 0 if the tokenizer makes the space a separate token. " + _WORDS,
             _of_types("whole_after_space"),
+            best="most",
             by_group=False,
         ),
     ),
@@ -346,6 +362,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "tokens of the group / tokens of the baseline",
             _PARALLEL,
             _premium,
+            best="fewest",
             of_all=False,
         ),
         Metric(
@@ -355,6 +372,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "tokens of the group with the most / tokens of the group with the fewest",
             _PARALLEL,
             _most_to_fewest,
+            best="fewest",
             by_group=False,
         ),
         Metric(
@@ -365,13 +383,14 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "0 if all groups need the same number of tokens. It does not depend on that number, "
             "but it does depend on the choice of groups. " + _PARALLEL,
             lambda measured: gini(_costs(measured)),
+            best="fewest",
             by_group=False,
         ),
     ),
     "Distribution": (
         Metric(
             "shannon_efficiency",
-            "Shannon efficiency, of types that occur",
+            "Shannon efficiency, tokens that occur",
             "share",
             "entropy of tokens in bits / log2 of the number of tokens that occur",
             _DISTRIBUTION,
@@ -379,7 +398,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
         ),
         Metric(
             "shannon_efficiency_vocabulary",
-            "Shannon efficiency, of the vocabulary",
+            "Shannon efficiency, whole vocabulary",
             "share",
             "entropy of tokens in bits / log2 of the size of the vocabulary",
             _DISTRIBUTION,
@@ -389,7 +408,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
         ),
         Metric(
             "renyi_efficiency",
-            "Rényi efficiency, of types that occur",
+            "Rényi efficiency, tokens that occur",
             "share",
             "Rényi's entropy of tokens in bits, of order 2.5 / log2 of the number of tokens that occur",
             "Equal to the result of tokenization-scorer with power=2.5; its default is 3. "
@@ -398,7 +417,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
         ),
         Metric(
             "renyi_efficiency_vocabulary",
-            "Rényi efficiency, of the vocabulary",
+            "Rényi efficiency, whole vocabulary",
             "share",
             "Rényi's entropy of tokens in bits, of order 2.5 / log2 of the size of the vocabulary",
             _DISTRIBUTION,
@@ -435,7 +454,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
         *(
             Metric(
                 f"{key}_{'inner' if inner else 'leaves'}",
-                f"{title}, {'inner' if inner else 'leaves'}",
+                f"{title}, {'parts of longer ones' if inner else 'parts of none'}",
                 "tokens",
                 f"tokens of the model that {what} and that {'a' if inner else 'no'} merge uses "
                 "as a part",
@@ -443,7 +462,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
                 _n_rare(below, inner=inner),
             )
             for key, title, what, below in (
-                ("unused", "tokens that never occur", "do not occur", 1),
+                ("unused", "unused tokens", "do not occur", 1),
                 ("below_20", "below 20 times", "occur fewer than 20 times", 20),
                 ("below_100", "below 100 times", "occur fewer than 100 times", 100),
             )
@@ -509,6 +528,7 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
             "occurrences of the unknown token / tokens",
             "One unknown token may represent several characters, or be dropped.",
             _share_of_kind("is_unknown"),
+            best="fewest",
         ),
     ),
 }

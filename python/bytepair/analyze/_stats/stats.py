@@ -11,7 +11,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bytepair import Tokenizer
@@ -28,7 +28,7 @@ from bytepair.data._optional import load
 from bytepair.errors import TokenizerError
 
 from .measure import MeasureOptions, measure_all
-from .meter import Measurement
+from .meter import SEGMENTERS, Measurement, Segmenter
 from .metric_table import METRICS, SECTIONS, Measured, Metric, Value
 from .metrics import ratio
 
@@ -40,11 +40,14 @@ if TYPE_CHECKING:
     from bytepair.data._sources import Corpus
     from bytepair.views._runs import Line
 
-    from .meter import Segmenter
-
 __all__ = ["MissingRow", "ScriptRow", "Stats", "StatsRow", "stats", "stats_of"]
 
 
+OF_TYPES = ("whole_types", "whole_types_after_space")
+"""The metrics of distinct words."""
+NO_SEGMENTER = "no segmenter was given"
+SPACED = Segmenter("whitespace", SEGMENTERS["whitespace"], counts_types=False)
+"""The default definition of a word. Distinct words, whose counting takes longer, are left out."""
 VIEW_WIDTH = 100
 """The width of a printed result, in columns."""
 
@@ -205,15 +208,18 @@ class Stats(Result):
     def absent(self) -> dict[str, str]:
         """The reason for each metric that is left out, by key."""
         reasons = {}
-        if self.segmenter is None:
-            reasons["Words"] = "no segmenter was given"
         if self.baseline is None:
             reasons["Groups"] = "no baseline was given"
-        return {
+        if self.segmenter is None:
+            reasons["Words"] = NO_SEGMENTER
+        absent = {
             metric.key: reason
             for section, reason in reasons.items()
             for metric in SECTIONS[section]
         }
+        if self._first.word_types is None:
+            absent |= dict.fromkeys(OF_TYPES, NO_SEGMENTER)
+        return absent
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -288,7 +294,7 @@ class Stats(Result):
         """
         first = self._first
         return {
-            "segmenter": None if first.segmenter is None else asdict(first.segmenter),
+            "segmenter": _as_dict(first.segmenter),
             "grouped_by": first.grouped_by,
             "baseline": self.baseline,
             "bad_lines": first.bad_lines,
@@ -393,7 +399,8 @@ def stats(
     tokenizers
         A tokenizer, several, or several by name.
     corpus, options
-        As for :func:`measure`.
+        As for :func:`measure`, but without ``segmenter`` a word is a run of characters other than
+        white space, and distinct words are not counted; with ``segmenter=None``, no words are.
     baseline
         The group to compare the tokens of the others with, if the groups are parallel: their
         documents say the same, in the same order. All groups must have the same number of
@@ -413,6 +420,7 @@ def stats(
     known = ["baseline", *MeasureOptions.__annotations__]
     refuse_unknown("stats", options, known)
     named = _named(tokenizers)
+    options.setdefault("segmenter", SPACED)
     measurements = measure_all(named, corpus, **options)
     found = dict(zip(named, measurements, strict=True))
     return stats_of(found, baseline=baseline)
@@ -452,6 +460,12 @@ def _named(
         return tokenizers
     several = [tokenizers] if isinstance(tokenizers, Tokenizer) else tokenizers
     return {str(number): tokenizer for number, tokenizer in enumerate(several, 1)}
+
+
+def _as_dict(segmenter: Segmenter | None) -> dict[str, str] | None:
+    if segmenter is None:
+        return None
+    return {"name": segmenter.name, "pattern": segmenter.pattern}
 
 
 def _escaped(name: str) -> str:
