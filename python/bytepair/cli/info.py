@@ -152,7 +152,7 @@ def _dialect(tokenizer: Tokenizer) -> str:
     parts = tokenizer.inspect().description
     found = likeness(tokenizer)
     if not found.names:
-        return "of its own"
+        return "like none of the built-in ones"
     names = " or ".join(found.names)
     other = (
         ""

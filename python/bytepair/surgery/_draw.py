@@ -19,11 +19,12 @@ FINE = ("added", "added_whole", "known", "repeated")
 
 
 def curve_lines(report: ExtensionReport, *, width: int = 64) -> list[str]:
-    """Draw the tokens of the corpus for some numbers of added tokens, and mark where the curve bends.
+    """Draw the tokens of the corpus for some numbers of added tokens, and where the curve bends.
 
     >>> report = ExtensionReport(4, 4, 258, (90, 50, 30, 20, 10), 90, None, ())
     >>> for line in curve_lines(report, width=26):
     ...     print(line)
+    tokens of the corpus by number of added ones; ◆ marks the bend
       0 added  90 ████████████
     ◆ 1 added  50 ██████
       2 added  30 ████
@@ -43,7 +44,9 @@ def curve_lines(report: ExtensionReport, *, width: int = 64) -> list[str]:
         for n in sorted(shown)
     }
     room = width - max(map(len, heads.values()))
-    return [head + bar(curve[n], curve[0], room) for n, head in heads.items()]
+    bend = "" if knee is None else f"; {KNEE} marks the bend"
+    title = f"tokens of the corpus by number of added ones{bend}"
+    return [title, *(head + bar(curve[n], curve[0], room) for n, head in heads.items())]
 
 
 def row_lines(report: AdditionReport, *, width: int = 78) -> list[str]:

@@ -22,6 +22,7 @@ __all__ = [
     "Card",
     "Cell",
     "Chart",
+    "Page",
     "Section",
     "Table",
     "capital",
@@ -53,7 +54,8 @@ class Table(NamedTuple):
     """Rows of cells below the titles of columns.
 
     In a table of tokenizers, all columns after the first are tokenizers. ``series`` is the
-    number of the only tokenizer that a table is about. A folded table has a ``level``.
+    number of the only tokenizer that a table is about. A folded table has a ``level``, and may have the
+    ``code`` of the page that explains it.
     """
 
     title: str
@@ -64,6 +66,7 @@ class Table(NamedTuple):
     is_sortable: bool = True
     series: int | None = None
     level: str = ""
+    code: str = ""
 
 
 class Chart(NamedTuple):
@@ -73,6 +76,14 @@ class Chart(NamedTuple):
     note: str
     drawing: Markup
     names: Sequence[str]
+
+
+class Page(NamedTuple):
+    """The page of a code, with its blocks: names of HTML elements, and their content."""
+
+    code: str
+    title: str
+    blocks: Sequence[tuple[str, Markup]]
 
 
 class Card(NamedTuple):
@@ -98,6 +109,7 @@ class Section:
     tables: Sequence[Table] = ()
     samples: Sequence[tuple[str, Sequence[tuple[str, Markup]]]] = ()
     lead: Sequence[str] = ()
+    pages: Sequence[Page] = ()
 
 
 def metric_card(row: StatsRow) -> Card:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup, escape
+
 from bytepair._labels import harmless
+from bytepair.analyze.doctor import page
 from bytepair.views._glyphs import visible
 
 from .charts import Axis, Series, lines
 from .corpus import N_SCRIPTS, length_chart, script_name
-from .parts import Cell, Chart, Section, Table, number, short
+from .parts import Cell, Chart, Page, Section, Table, number, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +28,9 @@ __all__ = ["N_TOKENS", "findings_section", "vocabulary_section"]
 N_LONGEST = 10
 N_TOKENS = 25
 """The number of tokens that are listed for a finding."""
+BLOCK = re.compile(r"(?m)```\w*\n((?s:.*?))```|^## (.*)|^((?:(?!```|## ).+\n?)+)")
+"""The blocks of a page in Markdown: an example, a heading, or a paragraph."""
+LINK, CODE = re.compile(r"\[([^]]*)\]\([^)]*\)"), re.compile("`([^`]*)`")
 
 
 def vocabulary_section(report: Report, names: Sequence[str]) -> Section:
@@ -101,16 +108,35 @@ def _longest(series: int, portrait: Portrait) -> Table:
 
 
 def findings_section(report: Report) -> Section:
-    notes = [
-        "Faults and facts worth knowing. Each links to the page that explains it, as "
-        "bytepair doctor --explain CODE does."
-    ]
+    notes = ["Faults and facts worth knowing. Each links to the page that explains it."]
     tables: list[Table] = []
     for series, subject in enumerate(report.subjects):
         tables += _findings(series, subject.diagnosis.findings)
     if not tables:
-        notes.append("Nothing found.")
-    return Section("findings", "Findings", notes, tables=tables)
+        notes = ["Nothing found."]
+    pages = [_page(code) for code in sorted({table.code for table in tables})]
+    return Section("findings", "Findings", notes, tables=tables, pages=pages)
+
+
+def _page(code: str) -> Page:
+    r"""Lay out the page of a code: its headings, paragraphs and examples.
+
+    >>> _page("BP101").title, _page("BP101").blocks[1]
+    ('BP101 unreachable-token', ('h4', Markup('What it is')))
+    """
+    title, _, text = page(code).partition("\n")
+    blocks = []
+    for example, heading, paragraph in BLOCK.findall(text):
+        if example:
+            blocks.append(("pre", escape(example.strip())))
+        elif heading:
+            blocks.append(("h4", escape(heading)))
+        else:
+            marked = LINK.sub(r"\1", str(escape(paragraph))).replace("**", "")
+            blocks.append(
+                ("p", Markup(CODE.sub(r'<span class="code">\1</span>', marked)))
+            )
+    return Page(code, title.strip("# "), blocks)
 
 
 def _findings(series: int, findings: Sequence[Finding]) -> Iterator[Table]:
@@ -135,4 +161,5 @@ def _findings(series: int, findings: Sequence[Finding]) -> Iterator[Table]:
             is_sortable=False,
             series=series,
             level=finding.severity,
+            code=finding.code,
         )

@@ -72,7 +72,7 @@ def counts(cut: Cut, *, pieces: bool = False) -> str:
 def drawn(
     cuts: Sequence[Cut], names: Sequence[str], options: Options
 ) -> Iterator[Line]:
-    """Yield the lines of a drawing: the counts of each tokenizer, the tokens, and what ‹2› means."""
+    """Yield the lines of a drawing: the counts of each tokenizer, the tokens, and what a mark means."""
     lines = list(_drawn(cuts, names, options))
     yield from lines
     parts = (run.text for line in lines for run in line if run.style.endswith(" part"))
