@@ -137,12 +137,28 @@ def as_text(tokenizer: Tokenizer, *, is_verbose: bool = False) -> str:
         ("dialect", [_dialect(tokenizer)]),
         ("size", [_size(tokenizer)]),
         ("special tokens", _specials(tokenizer, n_shown)),
-        *((name, [parts[name]]) for name in SHORT if name in parts),
+        *((name, [_explained(name, parts)]) for name in SHORT if name in parts),
         ("warning", _dead_literals(tokenizer)),
         ("learned from", _counts(tokenizer)),
         *(_more_rows(tokenizer, parts) if is_verbose else ()),
     ]
     return "\n".join(_row(name, texts) for name, texts in rows if texts)
+
+
+def _explained(name: str, parts: dict[str, str]) -> str:
+    """Return a part in words, and what its name means.
+
+    >>> _explained("loses", {"loses": "nothing"}), _explained("units", {"units": "bytes"})
+    ('nothing (decoding restores every text)', 'bytes (what merges join)')
+    """
+    text = parts[name]
+    if name == "units":
+        return f"{text} (what merges join)"
+    if name != "loses":
+        return text
+    if text == "nothing":
+        return "nothing (decoding restores every text)"
+    return f"{text} (not restored by decoding)"
 
 
 def _dialect(tokenizer: Tokenizer) -> str:

@@ -150,7 +150,7 @@ class ExtensionReport(Result):
             lines.append(f"the curve bends at {self.knee:,} added: {share:.2f} % less")
         if self.within_others:
             lines.append(
-                f"{amount(len(self.within_others), 'new token')} only within longer texts"
+                f"{amount(len(self.within_others), 'new token')} used only within longer texts"
             )
         return (*lines, *self._limit(), *self._stop())
 

@@ -116,7 +116,7 @@ class ExtensionCheck(Result):
             yield "no new token"
             return
         n_within, n_added = len(self.within_others), len(self.new_added)
-        within = f", {n_within:,} only within longer texts" if n_within else ""
+        within = f", {n_within:,} of them only within longer texts" if n_within else ""
         yield f"{amount(len(self.new_ids), 'new token')}, each reached{within}"
         if n_added:
             yield f"{amount(n_added, 'new token')} found before text is cut and merged"
