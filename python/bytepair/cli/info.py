@@ -148,7 +148,10 @@ def as_text(tokenizer: Tokenizer, *, is_verbose: bool = False) -> str:
 def _explained(name: str, parts: dict[str, str]) -> str:
     """Return a part in words, and what its name means.
 
-    >>> _explained("loses", {"loses": "nothing"}), _explained("units", {"units": "bytes"})
+    >>> (
+    ...     _explained("loses", {"loses": "nothing"}),
+    ...     _explained("units", {"units": "bytes"}),
+    ... )
     ('nothing (decoding restores every text)', 'bytes (what merges join)')
     """
     text = parts[name]
