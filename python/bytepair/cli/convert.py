@@ -5,9 +5,7 @@ from typing import Any
 
 from bytepair import Tokenizer
 from bytepair._io import saving
-from bytepair._labels import harmless
-from bytepair._plurals import amount
-from bytepair.analyze._compare.converting import Conversion, convert as write_converted
+from bytepair.analyze._compare.converting import convert as write_converted
 
 from .command import Argument, Option, command
 from .options import FORMAT, LOADING_OPTIONS, TOKENIZER
@@ -71,25 +69,4 @@ def convert(
         )
     finally:
         line.clear()
-    for path in done.files:
-        print(harmless(f"wrote {path}"))
-    same = "ids, tokens and decoded text" if done.has_ids else "tokens (but not ids)"
-    print(
-        f"{done.format}: the same {same} for {amount(done.n_texts, 'text')} "
-        f"of {amount(done.n_characters, 'character')}{_rest(done)}"
-    )
-    for change in done.changes:
-        print(harmless(f"different ids: {change}"))
-    if done.n_changed:
-        print(f"{amount(done.n_changed, 'text')} of these kinds not compared")
-
-
-def _rest(done: Conversion) -> str:
-    vocabulary = "; the same vocabulary and special tokens" if done.has_ids else ""
-    if not done.n_refused:
-        return vocabulary
-    lines = amount(done.n_refused, "line")
-    return (
-        f"{vocabulary}; {lines} of your text not compared, since this tokenizer refuses "
-        "characters outside its alphabet, which another library may drop"
-    )
+    print("\n".join(done.lines))

@@ -21,15 +21,17 @@ Cost: two tokenizers in memory, and encoding the texts some ten times.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from bytepair._expected import expect
 from bytepair._io import saving
 from bytepair._io.files import StrPath, folder_beside, refuse_no_name
 from bytepair._io.overwriting import refuse_overwriting
-from bytepair._labels import argument
+from bytepair._labels import argument, harmless
 from bytepair._names import refuse_set
+from bytepair._plurals import amount
+from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FormatError
 
@@ -42,7 +44,8 @@ from .verifying import Terms, find_difference, is_encodable, is_normalized_alike
 __all__ = ["Conversion", "convert"]
 
 
-class Conversion(NamedTuple):
+@dataclass(frozen=True, repr=False)
+class Conversion(Result):
     """The files that were written, and the extent of the proof.
 
     Attributes
@@ -69,6 +72,33 @@ class Conversion(NamedTuple):
     has_ids: bool = True
     changes: tuple[str, ...] = ()
     n_changed: int = 0
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The files and the proof in lines, for a reader."""
+        same = (
+            "ids, tokens and decoded text" if self.has_ids else "tokens (but not ids)"
+        )
+        lines = [f"wrote {path}" for path in self.files]
+        lines.append(
+            f"{self.format}: the same {same} for {amount(self.n_texts, 'text')} "
+            f"of {amount(self.n_characters, 'character')}{self._rest()}"
+        )
+        lines += [f"different ids: {change}" for change in self.changes]
+        if self.n_changed:
+            texts = amount(self.n_changed, "text")
+            lines.append(f"{texts} of these kinds not compared")
+        return tuple(map(harmless, lines))
+
+    def _rest(self) -> str:
+        vocabulary = "; the same vocabulary and special tokens" if self.has_ids else ""
+        if not self.n_refused:
+            return vocabulary
+        refused = amount(self.n_refused, "line")
+        return (
+            f"{vocabulary}; {refused} of your text not compared, since this tokenizer refuses "
+            "characters outside its alphabet, which another library may drop"
+        )
 
 
 def convert(

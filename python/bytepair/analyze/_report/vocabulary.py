@@ -45,8 +45,8 @@ def vocabulary_section(report: Report, names: Sequence[str]) -> Section:
         ),
         Chart(
             "Merges in training",
-            "Occurrences of the pair of each merge when it was learned, by rank.",
-            lines(counts, "rank of the merge", Axis("count", is_log=True)),
+            "Occurrences of the pair of each merge when it was learned, from the first merge on.",
+            lines(counts, "number of the merge", Axis("count", is_log=True)),
             names,
         ),
         Chart(
