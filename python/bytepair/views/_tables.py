@@ -1,5 +1,6 @@
 """Tokenizers and merge logs as small tables, for notebooks. All text is escaped."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from bytepair import MergeLog, Tokenizer
@@ -23,12 +24,12 @@ def tokenizer_html(tokenizer: Tokenizer) -> str:
     ... )
     True
     """
-    merges = tokenizer.merges
+    merges, parts = tokenizer.merges, tokenizer.inspect().description
+    parts["vocabulary"] = re.sub(
+        r"\d+", lambda found: f"{int(found[0]):,}", parts["vocabulary"]
+    )
     rows = [
-        *(
-            (name, visible(text))
-            for name, text in tokenizer.inspect().description.items()
-        ),
+        *((name, visible(text)) for name, text in parts.items()),
         ("first merges", _pairs(merges[:N_MERGES])),
         ("last merges", _pairs(merges[max(N_MERGES, len(merges) - N_MERGES) :])),
         ("fingerprint", tokenizer.fingerprint),
