@@ -41,9 +41,10 @@ FIRST, SECOND = "first", "second"
 def as_lines(found: Comparison, names: tuple[str, str], n_shown: int) -> Iterator[Line]:
     """Write a comparison for a terminal, with a limited number of entries of each kind."""
     if found.corpus is not None:
-        for sentence in verdict(_counts(found, found.corpus, names)):
-            yield [Run(plain(sentence), "heading")]
-        yield []
+        sentences = verdict(_counts(found, found.corpus, names))
+        yield from ([Run(plain(sentence), "heading")] for sentence in sentences)
+        if sentences:
+            yield []
     yield _row("A", names[0], FIRST)
     yield _row("B", names[1], SECOND)
     if found.is_same:

@@ -81,9 +81,10 @@ def shown(value: float | None, unit: str) -> str:
 def as_lines(stats: Stats, width: int) -> Iterator[Line]:
     """Lay out a verdict, all metrics, scripts, missing characters, and some metrics of each group."""
     width = min(width, MAX_WIDTH)
-    for sentence in verdict_of(stats):
+    sentences = verdict_of(stats)
+    for sentence in sentences:
         yield from _wrapped(sentence, "heading", width)
-    if len(stats.names) > 1:
+    if sentences:
         yield []
     rows = [*_metric_rows(stats), *_script_rows(stats), *_missing_rows(stats)]
     for key in GROUP_METRICS:
