@@ -38,10 +38,18 @@ FIRST, SECOND = "first", "second"
 """The styles of entries that are only in A or only in B, as in a diff."""
 
 
-def as_lines(found: Comparison, names: tuple[str, str], n_shown: int) -> Iterator[Line]:
-    """Write a comparison for a terminal, with a limited number of entries of each kind."""
+def as_lines(
+    found: Comparison,
+    names: Sequence[str],
+    n_shown: int,
+    short_names: Sequence[str] | None = None,
+) -> Iterator[Line]:
+    """Write a comparison for a terminal, with a limited number of entries of each kind.
+
+    The verdict has the short names of both tokenizers, if they have others.
+    """
     if found.corpus is not None:
-        sentences = verdict(_counts(found, found.corpus, names))
+        sentences = verdict(_counts(found, found.corpus, short_names or names))
         yield from ([Run(plain(sentence), "heading")] for sentence in sentences)
         if sentences:
             yield []
@@ -63,7 +71,7 @@ def as_lines(found: Comparison, names: tuple[str, str], n_shown: int) -> Iterato
 
 
 def _counts(
-    found: Comparison, corpus: CorpusComparison, names: tuple[str, str]
+    found: Comparison, corpus: CorpusComparison, names: Sequence[str]
 ) -> list[Count]:
     parts = {part.name: (str(part.first), str(part.second)) for part in found.parts}
     loses = parts.get("loses", ("nothing", "nothing"))
