@@ -286,14 +286,13 @@ def test_the_core_changes_no_state_of_the_process():
         assert not re.search(wide, path.read_text()), path
 
 
-# The walks of ARCHITECTURE.md.
+# The walks of a page.
 
 
 def walks():
     """Give the walks that the page tells, by title."""
-    page = (CRATES.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    section = page.partition("## Two walkthroughs\n")[2].partition("\n## ")[0]
-    _, *told = section.split("\n### ")
+    path = CRATES.parent / "docs" / "explanation" / "walkthroughs.md"
+    _, *told = path.read_text(encoding="utf-8").split("\n## ")
     return {walk.partition("\n")[0]: walk.partition("\n")[2] for walk in told}
 
 
@@ -373,8 +372,8 @@ BESIDE = ("playground", "tools/release", "docs/website")
 def test_the_code_map_names_modules_that_exist():
     """Each folder and module in it is one of the crates, of the package or beside it."""
     root = CRATES.parent
-    page = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    section = page.partition("## Code map\n")[2].partition("\n## ")[0]
+    path = root / "docs" / "explanation" / "code-map.md"
+    section = path.read_text(encoding="utf-8").partition("\n## ")[2]
     sources = [*CRATES.glob("*/src/**/*"), *root.glob("python/bytepair/**/*")]
     sources += [path for name in BESIDE for path in (root / name).glob("*")]
     known = {name for path in sources for name in (path.name, path.stem)}
