@@ -675,11 +675,12 @@ def test_raw_numbers_have_no_lines(saved):
 
 
 def test_info_begins_with_what_is_asked(saved):
-    """The dialect, the size, the special tokens and what is lost, and no pattern."""
+    """The file, the dialect, the size, the special tokens and what is lost, and no pattern."""
     shown = run("info", saved).stdout
     names = [line[:16].strip() for line in shown.splitlines()]
-    expected = ["dialect", "size", "special tokens", "units", "loses", "learned from"]
-    assert names == expected
+    expected = ["file", "dialect", "size", "special tokens", "units", "loses"]
+    assert names == [*expected, "learned from"]
+    assert f" (format bytepair), {saved.stat().st_size:,} bytes\n" in shown
     assert "dialect         like gpt4o\nsize" in shown
     assert "275 ids, 18 merges, 1 added token\n" in shown
     assert "    274  <|end|>" in shown

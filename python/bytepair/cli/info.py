@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 import click
 
 from bytepair import FormatError, Tokenizer, read_log
+from bytepair._io import published
+from bytepair._io.loading import is_missing
+from bytepair._io.recognising import file_in, format_of_file
 from bytepair._plurals import amount
 
 from .command import DISPLAY, Option, command
@@ -66,7 +69,13 @@ def info(
     from bytepair.views._runs import Run
     from bytepair.views._terminal import print_folded
 
-    text = as_text(tokenizer, is_verbose=verbose)
+    file = _file(tokenizer_path)
+    text = "\n".join(
+        [
+            *([_row("file", [file])] if file else []),
+            as_text(tokenizer, is_verbose=verbose),
+        ]
+    )
     if trained is not None:
         text = f"{text}\n{_row('compression', [trained.in_words])}"
     if not verbose and sys.stdout.isatty():
@@ -162,6 +171,16 @@ def _explained(name: str, parts: dict[str, str]) -> str:
     if text == "nothing":
         return "nothing (decoding restores every text)"
     return f"{text} (not restored by decoding)"
+
+
+def _file(path: Path) -> str:
+    """Return the name, the format and the size of a file, or of the file that is read in a folder."""
+    found = published.find(path.as_posix()) if is_missing(path) else None
+    path = found.path if found else path
+    file = file_in(path) if path.is_dir() else path
+    if not file.is_file():  # a pipe
+        return ""
+    return f"{file.name} (format {format_of_file(file)}), {amount(file.stat().st_size, 'byte')}"
 
 
 def _dialect(tokenizer: Tokenizer) -> str:
