@@ -1,7 +1,6 @@
 """Vocabularies that are joined: what is old stays, and each new token is reached."""
 
 import pytest
-from hypothesis import given, strategies as st
 from tests.made_up import CORPUS, every_kind, hugging_face, vocabulary
 from tests.test_surgery import (
     OTHERS,
@@ -185,26 +184,6 @@ def test_a_file_of_the_joined_vocabulary_is_read_back(tmp_path):
     proof = surgery.merge_vocabularies(base, other).save(tmp_path / "t.json")
     assert proof.read_by == ("bytepair", "tokenizers")
     assert proof.n_texts > 0
-
-
-@given(
-    dialect=st.sampled_from(bytepair.dialects()),
-    words=st.tuples(*[st.lists(st.text("abé 1", min_size=1), min_size=2)] * 2),
-    sizes=st.tuples(st.integers(0, 9), st.integers(0, 12)),
-    allow_helpers=st.booleans(),
-)
-def test_guarantees_hold_for_random_vocabularies(dialect, words, sizes, allow_helpers):
-    """Old ids stay, encodings are joined, and every new token is made."""
-    texts = [[" ".join([*some, "aba"] * 2)] for some in words]
-    base, other = (
-        bytepair.train_from_iterator(text, merges=n_merges, dialect=dialect)
-        for text, n_merges in zip(texts, sizes, strict=True)
-    )
-    found = surgery.merge_vocabularies(base, other, allow_helpers=allow_helpers)
-    after, n_old = found.tokenizer, base.n_vocab
-    check_old(base, after)
-    assert not set(_core.unreached(after)[0]) & set(range(n_old, after.n_vocab))
-    n_joined(base, after, [" ".join(words[0]), " ".join(words[1]), *words[1]])
 
 
 # The curve of an extension

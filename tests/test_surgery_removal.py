@@ -9,13 +9,11 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 from tests.made_up import CORPUS, added, every_kind, hugging_face, ranks, vocabulary
 from tests.test_surgery import (
     ENDINGS,
     KINDS as ALL_KINDS,
     TEXTS,
-    WORDS,
     ids_or_none,
     short_texts,
 )
@@ -102,17 +100,6 @@ def test_what_stays_keeps_its_token_its_id_and_its_way(name, mode, numbering):
             _core.unreached(after)[0],
         )
         assert {back[new] for new in unmade if new in back} <= unmade_before
-
-
-def merge_results(tokenizer, text):
-    """Give every token that is made on the way to the encoding of a text."""
-    made = list(ids_or_none(tokenizer, text) or [])
-    for piece in tokenizer.split(text):
-        units = [
-            i for i, *_ in tokenizer.inspect().symbols(piece.encode()) if i is not None
-        ]
-        made += [step[-1] for step in tokenizer.inspect().merge_steps(units)]
-    return made
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -654,48 +641,3 @@ def test_every_removal_from_a_small_vocabulary(name, seed):
             assert holes.tokenizer.encode(text) == expected
             moved = [compact.id_map[i] for i in expected]
             assert compact.tokenizer.encode(text) == moved == ids
-
-
-# Random vocabularies
-
-
-@given(
-    dialect=st.sampled_from(bytepair.dialects()),
-    words=WORDS,
-    other=WORDS,
-    n_merges=st.integers(2, 14),
-    choice=st.tuples(st.integers(0, 30), st.integers(0, 30)),
-    mode=st.sampled_from(MODES),
-)
-def test_guarantees_hold_for_random_vocabularies(
-    dialect, words, other, n_merges, choice, mode
-):
-    """What stays is still made, texts without removed tokens keep their ids, and compact ids are images."""
-    texts = [" ".join([*words, "aba"] * 2)]
-    base = bytepair.train_from_iterator(texts, merges=n_merges, dialect=dialect)
-    free = free_ids(base)
-    named = sorted({free[n % len(free)] for n in choice})
-    holes = surgery.remove(base, named, mode=mode, numbering="holes")
-    compact = surgery.remove(base, named, mode=mode, numbering="compact")
-    reserved = surgery.remove(base, named, mode=mode)
-    gone = set(holes.report.removed)
-    assert gone >= set(named)
-    assert not {*_core.unreached(holes.tokenizer)[0]} - {*_core.unreached(base)[0]}
-    for merge in merges_by_id(holes.tokenizer):
-        assert not set(merge) & gone
-    ids = compact.id_map
-    for text in [" ".join(words), " ".join(other), *other]:
-        old = ids_or_none(base, text)
-        new, moved, same = (
-            ids_or_none(s.tokenizer, text) for s in (holes, compact, reserved)
-        )
-        assert same == new
-        assert not gone & set(new or ())
-        assert (moved is None) == (new is None) == (old is None)
-        if old is None:
-            continue
-        assert moved == [ids[id_] for id_ in new]
-        if mode == "cascade" and not gone & set(merge_results(base, text)):
-            assert new == old
-    again = bytepair.Tokenizer.from_bytes(reserved.tokenizer.to_bytes())
-    assert again == reserved.tokenizer
