@@ -23,7 +23,6 @@ import bytepair
 from bytepair import (
     EncodingError,
     FileError,
-    FormatError,
     PatternError,
     SpecialTokenError,
     TokenizerError,
@@ -558,13 +557,6 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
         refuses(FileError, message, bytepair.train, path, merges=1)
         refuses(FileError, message, bytepair.train, [tmp_path / "file", path], merges=1)
         refuses(TokenizerError, None, bytepair.Tokenizer.from_file, path)
-
-
-def test_a_corpus_in_the_place_of_a_tokenizer_is_told(tmp_path):
-    """The two are easily named in the wrong order."""
-    (tmp_path / "docs.jsonl").write_text('{"text": "low"}\n{"text": "lower"}\n')
-    told = "JSON lines are a corpus; name the tokenizer"
-    refuses(FormatError, told, bytepair.Tokenizer.from_file, tmp_path / "docs.jsonl")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")

@@ -456,7 +456,8 @@ def test_a_corpus_is_no_tokenizer(name: str, files: Path) -> None:
     found = run("info", name)
     assert found.exit_code == 1
     assert "not a known tokenizer format: " in found.stderr
-    looks = {"c.jsonl": "JSON lines", "ids.npy": "numpy", "counts.parquet": "Parquet"}
+    told = "JSON lines are a corpus; name the tokenizer"
+    looks = {"c.jsonl": told, "ids.npy": "numpy", "counts.parquet": "Parquet"}
     assert looks.get(name, "begins with") in found.stderr
 
 

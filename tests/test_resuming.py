@@ -362,8 +362,9 @@ def interrupted(**options):
         ([], {}),
         (["<|end|>"], {"min_count": 3}),
         (["<|end|>"], {"ties": "largest_text"}),
+        ([], {"lowercase": "training"}),
     ],
-    ids=["plain", "min_count", "ties"],
+    ids=["plain", "min_count", "ties", "lowercase"],
 )
 @pytest.mark.parametrize("dialect", bytepair.dialects())
 def test_what_a_command_wrote_goes_on_with_its_options(
