@@ -300,22 +300,6 @@ def test_tiktoken_reads_what_we_write(tmp_path, dialect):
         assert theirs.encode(text, **some) == ours.encode(text, **some), text[:200]
 
 
-def test_special_tokens_are_disallowed_as_in_tiktoken(tmp_path):
-    """The same texts raise in both, if the same tokens are disallowed."""
-    ours = trained("gpt2")
-    theirs = in_tiktoken(ours, tmp_path)
-    for text in HARD:
-        for allowed in (set(), {"<s>"}):
-            options = {"allowed_special": allowed, "disallowed_special": "all"}
-            try:
-                ids = theirs.encode(text, **options)
-            except ValueError:
-                with pytest.raises(bytepair.SpecialTokenError):
-                    ours.encode(text, **options)
-            else:
-                assert ours.encode(text, **options) == ids
-
-
 @CASES
 @given(
     st.lists(SHORT, min_size=1, max_size=4),

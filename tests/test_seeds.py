@@ -160,16 +160,16 @@ UNICODE_PARAGRAPH = (
 
 
 def test_seed_1_merges_a_paragraph(implementation):
-    """The first six merges of the paragraph, with counts, and ids from 256 on.
+    """Sixty merges of the paragraph, with counts, and ids from 256 on, as counting again gives them.
 
     The seed prints ids that are one too high from the second merge on. Its copy of
     the paragraph lost six U+200C, which stand between the regional indicators.
     """
     assert len(UNICODE_PARAGRAPH) == 532
     tokenizer = implementation.train_from_iterator(
-        [UNICODE_PARAGRAPH], dialect="byte-stream", merges=6
+        [UNICODE_PARAGRAPH], dialect="byte-stream", merges=60
     )
-    assert tokenizer.inspect().merge_log == [
+    assert tokenizer.inspect().merge_log[:6] == [
         (101, 32, 256, 20),
         (240, 159, 257, 15),
         (226, 128, 258, 12),
@@ -177,15 +177,8 @@ def test_seed_1_merges_a_paragraph(implementation):
         (115, 32, 260, 11),
         (97, 110, 261, 10),
     ]
-
-
-def test_seed_1_merges_are_those_of_the_plain_algorithm(implementation):
-    """Sixty merges of the paragraph equal those learned by counting again each time."""
     symbols = tuple(bytes([byte]) for byte in UNICODE_PARAGRAPH.encode())
     expected = learn([(symbols, 1)], 60)
-    tokenizer = implementation.train_from_iterator(
-        [UNICODE_PARAGRAPH], dialect="byte-stream", merges=60
-    )
     assert list(zip(tokenizer.merges, counts(tokenizer), strict=True)) == expected
 
 
@@ -215,21 +208,16 @@ Lay across my big brass bed
 
 
 def test_seed_2_learns_from_counted_words(implementation):
-    """The paper's four words give fifteen merges, ties in the order of the text."""
+    """The paper's four words, counted or in a text, give fifteen merges, ties in the order of the text."""
     tokenizer = implementation.train_from_counts(SENNRICH_WORDS, dialect="sennrich")
     assert " ".join(joined(tokenizer)) == (
         "es est est</w> lo low ne new newest</w> low</w> wi wid widest</w> "
         "lowe lower lower</w>"
     )
     assert counts(tokenizer) == [9, 9, 9, 7, 7, 6, 6, 6, 5, 3, 3, 3, 2, 2, 2]
-
-
-def test_seed_2_learns_the_same_from_text(implementation):
-    """Counted words and the text they come from give one result."""
     text = " ".join(f"{word} " * n for word, n in SENNRICH_WORDS.items())
     from_text = implementation.train_from_iterator([text], dialect="sennrich")
-    from_counts = implementation.train_from_counts(SENNRICH_WORDS, dialect="sennrich")
-    assert from_text.inspect().merge_log == from_counts.inspect().merge_log
+    assert from_text.inspect().merge_log == tokenizer.inspect().merge_log
     expected = learn(marked(text, "</w>"), min_count=2)
     assert list(zip(from_text.merges, counts(from_text), strict=True)) == expected
 
@@ -270,7 +258,7 @@ JURAFSKY_CORPUS = "low " * 5 + "lowest " * 2 + "newer " * 6 + "wider " * 3 + "ne
 
 
 def test_seed_3_learns_until_every_word_is_a_token(implementation):
-    """The course's corpus gives sixteen merges and then has no pair left."""
+    """The course's corpus gives sixteen merges and then has no pair left; ``lower`` falls into two of its tokens."""
     tokenizer = implementation.train_from_iterator(
         [JURAFSKY_CORPUS], dialect="jurafsky-martin"
     )
@@ -279,13 +267,6 @@ def test_seed_3_learns_until_every_word_is_a_token(implementation):
     )
     expected = learn(marked(JURAFSKY_CORPUS, "_"))
     assert list(zip(tokenizer.merges, counts(tokenizer), strict=True)) == expected
-
-
-def test_seed_3_segments_an_unseen_word(implementation):
-    """``lower`` falls into two tokens that were learned from other words."""
-    tokenizer = implementation.train_from_iterator(
-        [JURAFSKY_CORPUS], dialect="jurafsky-martin"
-    )
     assert tokenizer.tokenize("lower") == ["low", "er_"]
 
 
@@ -336,19 +317,12 @@ PERSIAN_MERGES = (
 
 
 def test_seed_4_learns_three_merges(implementation):
-    """Five counted words give ``ug``, ``un``, ``hug``."""
+    """Five counted words give ``ug``, ``un``, ``hug``, and ``m`` and ``t``, which they lack, are unknown."""
     tokenizer = implementation.train_from_counts(
         HUG_WORDS, dialect="unknown-token", merges=3
     )
     assert joined(tokenizer) == ["ug", "un", "hug"]
     assert counts(tokenizer) == [20, 16, 15]
-
-
-def test_seed_4_puts_an_unknown_token_for_unknown_letters(implementation):
-    """``m`` and ``t`` never occurred in training."""
-    tokenizer = implementation.train_from_counts(
-        HUG_WORDS, dialect="unknown-token", merges=3
-    )
     assert tokenizer.tokenize("bug") == ["b", "ug"]
     assert tokenizer.tokenize("mug") == ["[UNK]", "ug"]
     assert tokenizer.tokenize("thug") == ["[UNK]", "hug"]

@@ -139,15 +139,6 @@ def test_an_unknown_class_is_refused_by_name(tmp_path):
         Tokenizer.from_file(tmp_path)
 
 
-def test_added_tokens_without_a_config_count(tmp_path):
-    """``added_tokens.json`` alone gives added tokens with its ids."""
-    n_vocab = small_pair(tmp_path)
-    (tmp_path / "added_tokens.json").write_text(json.dumps({"<new>": n_vocab}))
-    tokenizer = Tokenizer.from_file(tmp_path, pattern="gpt2")
-    ids = tokenizer.encode("ab<new>", allowed_special="all")
-    assert list(ids) == [94, n_vocab]
-
-
 def test_only_a_cut_file_is_refused_for_a_token_without_merge(tmp_path):
     """A word that no two tokens make is kept, and one that they make was cut off."""
     small_pair(tmp_path, ["madeupword0000"])

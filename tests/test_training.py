@@ -108,23 +108,6 @@ def test_files_are_read_as_they_are(tmp_path):
     assert crlf.merges == [(b"\r", b"\n")]
 
 
-FROM_STANDARD_INPUT = """
-import bytepair, sys
-tokenizer = bytepair.train(sys.argv[1], merges=3, dialect="byte-stream")
-print(tokenizer.merges)
-"""
-
-
-@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
-def test_standard_input_is_a_file(name):
-    """``-`` reads standard input, and so does a path that is a pipe."""
-    if name != "-" and not os.path.exists(name):  # noqa: PTH110
-        pytest.skip("this system has no /dev/stdin")
-    found = run_python(FROM_STANDARD_INPUT, name, input="abcabc")
-    merges = "[(b'a', b'b'), (b'ab', b'c'), (b'abc', b'abc')]"
-    assert found.stdout.strip() == merges
-
-
 # Special tokens
 
 
@@ -299,18 +282,6 @@ def some_texts(n_texts=300, seed=1):
     rng = random.Random(seed)
     words = ["".join(rng.choices("abcdeé ", k=rng.randint(1, 6))) for _ in range(200)]
     return [" ".join(rng.choices(words, k=rng.randint(0, 40))) for _ in range(n_texts)]
-
-
-@pytest.mark.parametrize("ties", ["smallest_ids", "largest_text"])
-@pytest.mark.parametrize("dialect", ["gpt4o", "subword-nmt"])
-def test_the_order_of_texts_changes_nothing(dialect, ties):
-    """Only the pieces and their counts matter, if ties do not ask for the first."""
-    texts = some_texts()
-    options = {"dialect": dialect, "ties": ties, "merges": 400}
-    expected = bytepair.train_from_iterator(texts, **options)
-    for seed in range(3):
-        random.Random(seed).shuffle(texts)
-        assert_equal(bytepair.train_from_iterator(texts, **options), expected)
 
 
 @pytest.mark.parametrize("dialect", ["gpt4o", "sennrich", "byte-stream"])
@@ -516,15 +487,6 @@ def test_a_weight_counts_a_file_so_many_times(tmp_path):
     assert report["characters"] == sum(map(len, copies)) / 10
     last_count = expected.inspect().merge_log[len(scaled.merges) - 1][3]
     assert last_count >= 10 or len(scaled.merges) == len(expected.merges)
-
-
-@pytest.mark.parametrize("weight", [0, -1, float("nan"), float("inf"), 1e-300])
-def test_weights_that_make_no_sense_are_refused(tmp_path, weight):
-    """They are refused before the file, which is not there, is looked for."""
-    with pytest.raises(bytepair.TrainingError, match="weight"):
-        bytepair.train({tmp_path / "none": weight})
-    with pytest.raises(TypeError, match="weight"):
-        bytepair.train({tmp_path / "none": "1"})
 
 
 def test_rare_pieces_are_left_out_and_told():
