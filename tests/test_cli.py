@@ -217,6 +217,7 @@ def test_no_training_is_lost_to_a_format(tmp_path):
     options = ("--merges", 3, "--dialect", "jurafsky-martin", "--quiet")
     message = refused("train", corpus, "-o", out, *options)
     assert "cannot express" in message
+    assert "the same character is in the alphabet" in message
     assert message.endswith(f"saved as {tmp_path / 't.bytepair'} instead")
     loaded = bytepair.Tokenizer.from_file(tmp_path / "t.bytepair")
     assert loaded == bytepair.train(corpus, merges=3, dialect="jurafsky-martin")

@@ -216,13 +216,6 @@ def test_character_alphabets_are_sorted_as_written():
     assert fallback.vocabulary[255:] == ["<0xFF>", "a"]
 
 
-def test_special_tokens_in_training_text_are_borders():
-    """They are not counted, and no piece reaches across one."""
-    options = {"dialect": "byte-stream", "special_tokens": ["<s>"]}
-    tokenizer = train_from_iterator(["ab<s>ab"], **options)
-    assert tokenizer.inspect().merge_log == [(97, 98, 256, 2)]
-
-
 # Encode and decode
 
 

@@ -155,22 +155,6 @@ def test_split_gives_pieces_of_the_type_of_the_text(tokenizer):
     assert tokenizer.split("") == []
 
 
-def test_special_tokens_in_text_are_text_unless_allowed(tokenizer):
-    """Only allowed special tokens become their ids."""
-    start, end = tokenizer.special_tokens["<s>"], tokenizer.special_tokens["</s>"]
-    text = "<s>the</s>"
-    ordinary = tokenizer.encode(text)
-    assert tokenizer.encode(text) == ordinary
-    assert not {start, end} & set(ordinary)
-    assert tokenizer.decode(ordinary) == text
-    only = tokenizer.encode(text, allowed_special={"<s>"})
-    assert only[0] == start
-    assert end not in only
-    both = tokenizer.encode(text, allowed_special="all")
-    assert [both[0], both[-1]] == [start, end]
-    assert tokenizer.encode(text, allowed_special=["<s>", "</s>"]) == both
-
-
 def test_disallowed_special_tokens_raise(tokenizer):
     """A disallowed token is an error that names it and its place, unless allowed too."""
     text = "the <s> cat"
@@ -731,7 +715,7 @@ def test_many_lists_of_ids_are_decoded_together():
 
 @pytest.mark.parametrize("decode", ["decode", "decode_bytes"])
 def test_what_is_no_list_of_ids_is_told_what_to_pass(decode):
-    """Lists of lists, one id, text, and numbers that are no integers."""
+    """Lists of lists, one id, text, and what is no integer."""
     decoded = getattr(bytepair.train_from_iterator(["ab"], vocab_size=256), decode)
     rows = [[[1, 2]], [(1, 2)], [np.array([1, 2])]]
     rows += [np.array([[1, 2]]), np.zeros((2, 2), dtype=np.uint32)]
@@ -739,7 +723,8 @@ def test_what_is_no_list_of_ids_is_told_what_to_pass(decode):
         *((row, "decode_batch") for row in rows),
         (5, r"expected a list of ids, not int: pass \[5\]"),
         ("ab", "expected ids, which are integers, not str"),
-        ([1.5], "expected ids, which are integers, not float"),
+        (1.5, "not float"),
+        *([[one], f"not {type(one).__name__}"] for one in (1.5, "1", None)),
         (None, "not NoneType"),
     ):
         with pytest.raises(TypeError, match=match):

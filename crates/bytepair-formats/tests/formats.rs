@@ -116,14 +116,6 @@ fn a_file_of_tokens_that_are_merged_through_is_refused_by_the_name_of_its_field(
     assert!(message.contains("scaffold: tokens that are merged through"), "{message}");
 }
 
-#[test]
-fn a_mark_that_is_also_a_letter_is_not_written() {
-    let mut dialect = Dialect::named("jurafsky-martin").unwrap();
-    dialect.units.end_mark.as_mut().unwrap().text = "w".to_owned();
-    let message = huggingface::write(&trained(&dialect).unwrap()).unwrap_err().to_string();
-    assert!(message.contains("in the alphabet"), "{message}");
-}
-
 /// tiktoken's rule, in its own words.
 fn joined_by_rank(bytes: &[u8], ranks: &[Vec<u8>]) -> Vec<TokenId> {
     let rank = |part: &[u8]| ranks.iter().position(|token| token == part);
