@@ -1,12 +1,10 @@
 """Extensions by given strings: what becomes of each, and that each that is added is one token."""
 
-import itertools
 import json
 
 import pytest
-from hypothesis import given, strategies as st
 from tests.made_up import every_kind, hugging_face, vocabulary
-from tests.test_surgery import check_old, ids_or_none
+from tests.test_surgery import check_old
 
 import bytepair
 from bytepair import TokenizerError, _core, surgery
@@ -116,7 +114,7 @@ def test_a_space_that_is_written_otherwise_is_no_change(tmp_path):
 
 @pytest.mark.parametrize("name", sorted(every_kind()))
 def test_the_order_of_the_strings_does_not_matter(name):
-    """Nor whether they are a list or a set; the file proves each new token."""
+    """Nor whether they are a list or a set; old ids stay, encodings join neighbours, and each new token is made."""
     strings = ["low", "lowl", "er", "erlow", "we", "wel", "owlo", " lo", "owl"]
     found = grown(name, strings, allow_helpers=True)
     for other in (strings[::-1], set(strings)):
@@ -126,6 +124,10 @@ def test_the_order_of_the_strings_does_not_matter(name):
     for row in found.report.rows:
         if row.outcome in ("added", "added_whole", "known"):
             assert found.tokenizer.encode(row.text) == [row.id]
+    check_old(found.base, found.tokenizer)
+    texts = [*strings, " ".join(strings), "".join(strings)]
+    check = surgery.verify_extension(found.base, found.tokenizer, texts=texts)
+    assert check.faults == (), check.lines
 
 
 def test_only_the_first_strings_without_a_token_are_listed():
@@ -176,48 +178,3 @@ def test_what_is_no_list_of_strings_is_refused(message):
         surgery.add_strings(every_kind()["gpt4o"], BAD[message])
     with pytest.raises(TypeError, match="unexpected keyword argument 'strings'"):
         surgery.extend(every_kind()["gpt4o"], strings=BAD[message])
-
-
-LETTERS = "abé नl"
-
-
-@given(
-    name=st.sampled_from(sorted(every_kind())),
-    words=st.lists(st.text(alphabet=LETTERS, max_size=6), min_size=1, max_size=8),
-    texts=st.lists(st.text(alphabet=LETTERS, max_size=9), max_size=4),
-    n_base=st.integers(0, 5),
-    allow_helpers=st.booleans(),
-)
-def test_strings_keep_all_guarantees_in_random_vocabularies(
-    name, words, texts, n_base, allow_helpers
-):
-    """Old ids stay, encodings join neighbours, and every string that is said to be a token is one."""
-    base = every_kind()[name]
-    if name in bytepair.dialects():
-        texts_of_base = [f"abab {LETTERS}"]
-        base = bytepair.train_from_iterator(texts_of_base, merges=n_base, dialect=name)
-    found = surgery.add_strings(base, words, allow_helpers=allow_helpers)
-    after, n_old, report = found.tokenizer, base.n_vocab, found.report
-    check_old(base, after)
-    assert after.n_vocab == n_old + report.added
-    for row in report.rows:
-        if row.id is not None:
-            assert after.encode(row.text) == [row.id]
-        if row.outcome == "needs_helpers":
-            assert not allow_helpers
-            assert len(row.parts) > 2
-    unmade, unplaced = _core.unreached(after)
-    whole = {row.id for row in report.rows if row.outcome == "added_whole"}
-    assert not ({*unmade, *unplaced} - whole) & set(range(n_old, after.n_vocab))
-    ids = [id_ for id_, token in enumerate(after.vocabulary) if token is not None]
-    ends = {token.id: token.bytes for token in after.inspect().tokens(ids)}
-    for text in [*texts, *words, " ".join(words)]:
-        old, new = (ids_or_none(tokenizer, text) for tokenizer in (base, after))
-        assert (old is None) == (new is None)
-        if old is not None:
-            assert cuts(new, ends) <= cuts(old, ends), text
-
-
-def cuts(ids, texts):
-    """Give the places between tokens, by the bytes before them."""
-    return set(itertools.accumulate(len(texts[id_]) for id_ in ids))
