@@ -117,7 +117,7 @@ def _read(source: str, folder: Path | None) -> Iterable[Named]:
         file = file_in(path) if is_folder(path) else path
     except FormatError:
         return []
-    if not file.exists() and glob.has_magic(source):
+    if not os.path.exists(file) and glob.has_magic(source):  # noqa: PTH110 -- of any length
         return glob.iglob(source, recursive=True)  # noqa: PTH207 -- any root
     pair = pair_of(file)
     files = [file, *(pair or ())]

@@ -29,8 +29,10 @@ RANKS = {
 }
 """The published encodings, and the names of their files of ranks."""
 CACHE_VARIABLES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
-HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
-"""The name of an organization and of its model."""
+HUB_NAME = re.compile(
+    r"(?!.*\.(json|txt|gz|model|tiktoken|bytepair|gguf)$)\w[\w.-]*/\w[\w.-]*"
+)
+"""The name of an organization and of its model, unless it looks like the path of a file."""
 EXAMPLES = "gpt-4o, cl100k_base or openai/gpt-oss-20b"
 
 PREFIXES_OF = {
@@ -89,6 +91,8 @@ class Published(NamedTuple):
 
 def find(name: str) -> Published | None:
     """Return where this machine has a published tokenizer; ``None`` if no cache has it."""
+    if any(map(str.isspace, name)):  # a text that begins like the name of a model
+        return None
     encoding = name if name in RANKS else encoding_of_model(name)
     if encoding is not None:
         paths = paths_of(encoding, os.environ.get(FOLDER), with_cache=True)
