@@ -531,18 +531,34 @@ def test_a_text_is_typed_read_from_a_file_or_from_standard_input(saved, tmp_path
         assert run(command, saved, stdin=text.encode()).stdout.split()[0] in typed
         assert run(command, saved, "text", cwd=tmp_path).stdout.split()[0] in typed
         assert "leave out" in refused(command, saved, "a", "--text", "b", code=2)
-    for command in ("encode", "trace", "show"):
         assert "in quotes: 'the cat'" in refused(command, saved, "the", "cat", code=2)
+    for command in ("encode", "trace", "show"):
         assert "a folder, not a text" in refused(command, saved, tmp_path)
+        assert "te?t: no such" in refused(command, saved, "te?t", cwd=tmp_path)
     run("encode", saved, text, "-o", tmp_path / "ids.npy")
     np.savetxt(tmp_path / "12", np.load(tmp_path / "ids.npy"), "%d")
     for typed in (ids.split(), [ids], [f"[{', '.join(ids.split())}]"], ["ids.npy"]):
         assert run("decode", saved, *typed, cwd=tmp_path).stdout == text
     assert run("decode", saved, "12", cwd=tmp_path).stdout == text
+    assert run("decode", saved, *ids.split() * 999).stdout == text * 999
     assert "'x': neither an id" in refused("decode", saved, "x")
     assert "--format json is for" in refused(
         "decode", saved, "1", "--format", "json", code=2
     )
+
+
+@pytest.mark.parametrize("command", ["encode", "count-tokens", "trace", "show"])
+def test_the_file_of_a_text_is_not_written_to(command, saved, tmp_path):
+    """Neither by standard output nor as a picture; a typed text, however long, is no file."""
+    drawing = tmp_path / "a.svg"
+    drawing.write_text("low")
+    with drawing.open("ab") as file:
+        to_file = {"capture_output": False, "stdout": file}
+        run_process(command, saved, drawing, code=1, **to_file)
+        if command == "trace":
+            refused(command, saved, drawing, "-o", drawing)
+        assert drawing.read_text() == "low"
+        run_process(command, saved, "low " * 999, **to_file)
 
 
 def test_a_missing_input_is_named(saved, tmp_path):

@@ -16,6 +16,7 @@ from typing import TextIO
 from bytepair.errors import FileError, FormatError
 
 from .files import StrPath
+from .loading import located
 from .recognising import (
     FOLDER_FILES,
     HUB_FILES,
@@ -112,7 +113,7 @@ def _read(source: str, folder: Path | None) -> Iterable[Named]:
         return _standard(sys.stdin)
     if folder is not None:
         return files_below(folder)
-    path = Path(source)
+    path = located(Path(source))
     try:
         file = file_in(path) if is_folder(path) else path
     except FormatError:

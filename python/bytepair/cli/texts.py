@@ -149,8 +149,10 @@ def is_text(argument: str) -> bool:
         return True
     if argument == "-" or _exists(argument):
         return False
+    if _is_pattern(argument):
+        return False
     if any(map(str.isspace, argument)):
-        return not _is_pattern(argument)
+        return True
     return not (argument.endswith(FILE_ENDINGS) or "/" in argument or "*" in argument)
 
 
