@@ -168,7 +168,7 @@ def located(path: Path) -> Path:
 
 def check_sha256(path: Path, expected: str) -> None:
     """Refuse the file that is read at a path if its SHA-256 is not the expected one."""
-    if not re.fullmatch("[0-9A-Fa-f]{64}", expected):
+    if not re.fullmatch("[0-9A-Fa-f]{64}", str(expected)):
         message = f"sha256 must be 64 hexadecimal digits, not {expected!r:.80}"
         raise TokenizerError(message)
     path = located(path)

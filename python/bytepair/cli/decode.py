@@ -122,13 +122,13 @@ def ids_of(
         An argument is neither an id nor the name of a file.
     """
     typed = " ".join(arguments)
-    is_ids = re.fullmatch(r"\[?[\d\s,]+\]?", typed) is not None
+    is_ids = re.fullmatch(r"\[?[0-9\s,]*\]?", typed) is not None
     if arguments and is_ids and is_text(typed):
         return Source(typed=" ".join(re.findall(r"\d+", typed)).encode())
     if arguments and number_format == "pieces" and all(map(is_text, arguments)):
         return Source(typed=typed.encode())
     if arguments and arguments[0] != "-" and is_missing(Path(arguments[0])):
-        message = f"{arguments[0]!r}: neither an id nor the name of a file; ids are numbers such as 15496 995"
+        message = f"{typed!r:.80}: neither an id nor the name of a file; ids are numbers such as 15496 995"
         raise FileError(message)
     return source_of(arguments, output=output)
 

@@ -94,7 +94,11 @@ class Source:
         with TemporaryFolder() as folder:
             path = Path(folder, "text")
             path.write_bytes(self.typed)
-            yield str(path)
+            try:
+                yield str(path)
+            except TokenizerError as error:
+                message = str(error).replace(str(path), self.name)
+                raise type(error)(message) from error
 
 
 def source_of(
