@@ -551,20 +551,6 @@ def test_a_text_is_typed_read_from_a_file_or_from_standard_input(saved, tmp_path
     )
 
 
-@pytest.mark.parametrize("command", ["encode", "count-tokens", "trace", "show"])
-def test_the_file_of_a_text_is_not_written_to(command, saved, tmp_path):
-    """Neither by standard output nor as a picture; a typed text, however long, is no file."""
-    drawing = tmp_path / "a.svg"
-    drawing.write_text("low")
-    with drawing.open("ab") as file:
-        to_file = {"capture_output": False, "stdout": file}
-        run_process(command, saved, drawing, code=1, **to_file)
-        if command == "trace":
-            refused(command, saved, drawing, "-o", drawing)
-        assert drawing.read_text() == "low"
-        run_process(command, saved, "low " * 999, **to_file)
-
-
 def test_a_missing_input_is_named(saved, tmp_path):
     """Neither a tokenizer nor a text that is not there gives a traceback."""
     missing = tmp_path / "none"
