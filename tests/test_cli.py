@@ -477,6 +477,7 @@ def test_a_text_that_fails_is_located(words, tmp_path):
     assert message.startswith(f"{path}: the text is not UTF-8 at byte 5")
     message = refused("encode", words, path, "--lines", "-o", tmp_path / "ids")
     assert message.startswith(f"{path}: line 2: the text is not UTF-8 at byte 1")
+    assert refused("count-tokens", words, "Z\udcff").startswith("the text: the text is")
     assert "Z" in refused("encode", words, stdin=b"Z")
     assert [found.name for found in tmp_path.iterdir()] == ["text"]
 
@@ -492,15 +493,20 @@ def test_a_text_is_typed_read_from_a_file_or_from_standard_input(saved, tmp_path
         assert run(command, saved, stdin=text.encode()).stdout.split()[0] in typed
         assert run(command, saved, "text", cwd=tmp_path).stdout.split()[0] in typed
         assert "leave out" in refused(command, saved, "a", "--text", "b", code=2)
-    for command in ("encode", "trace", "show"):
         assert "in quotes: 'the cat'" in refused(command, saved, "the", "cat", code=2)
+    for command in ("encode", "trace", "show"):
         assert "a folder, not a text" in refused(command, saved, tmp_path)
+        assert "te?t: no such" in refused(command, saved, "te?t", cwd=tmp_path)
     run("encode", saved, text, "-o", tmp_path / "ids.npy")
     np.savetxt(tmp_path / "12", np.load(tmp_path / "ids.npy"), "%d")
     for typed in (ids.split(), [ids], [f"[{', '.join(ids.split())}]"], ["ids.npy"]):
         assert run("decode", saved, *typed, cwd=tmp_path).stdout == text
     assert run("decode", saved, "12", cwd=tmp_path).stdout == text
-    assert "'x': neither an id" in refused("decode", saved, "x")
+    assert run("decode", saved, *ids.split() * 999).stdout == text * 999
+    assert run("decode", saved, "[]").stdout == ""
+    for wrong in (["x"], ["1", "-"], ["1", "ids.npy"], ["\u0661"]):
+        message = refused("decode", saved, *wrong, cwd=tmp_path)
+        assert message.startswith(f"{' '.join(wrong)!r}: neither an id")
     assert "--format json is for" in refused(
         "decode", saved, "1", "--format", "json", code=2
     )

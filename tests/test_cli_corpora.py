@@ -5,7 +5,7 @@ import math
 import os
 
 import pytest
-from tests.commands import refused, run
+from tests.commands import refused, run, run_process
 
 import bytepair
 from bytepair import FormatError, scale
@@ -97,13 +97,14 @@ def test_a_check_of_what_cannot_be_checked_is_refused_before_the_work(tmp_path, 
         ("encode own.json notes.txt -o notes.txt", "notes.txt"),
         ("encode own.json notes.txt -o missing/../notes.txt", "notes.txt"),
         ("encode own.json notes.txt -o hard.bin", "notes.txt"),
-        ("encode own.json soft.txt -o notes.txt --lines", "notes.txt"),
+        ("encode own.json soft.svg -o notes.txt --lines", "notes.txt"),
         ("encode own.json notes.txt -o own.json", "own.json"),
         ("decode own.json ids.txt -o ids.txt", "ids.txt"),
         ("train notes.txt --merges 1 -o notes.txt --format bytepair", "notes.txt"),
         ("train notes.txt@2 --merges 1 -o x.json --log notes.txt", "notes.txt"),
         ("train n*.txt --merges 1 -o notes.txt --format bytepair", "notes.txt"),
         ("segment codes notes.txt -o notes.txt", "notes.txt"),
+        ("trace own.json soft.svg -o soft.svg", "soft.svg"),
         ("stats own.json notes.txt -o hard.bin", "notes.txt"),
         ("report own.json notes.txt -o notes.txt", "notes.txt"),
         ("convert own.json own.json", "own.json"),
@@ -123,7 +124,7 @@ def test_nothing_is_written_over_what_is_read(tmp_path, monkeypatch, arguments, 
     (tmp_path / "corp").mkdir()
     (tmp_path / "corp" / "a.txt").write_text("low")
     os.link(notes, "hard.bin")
-    (tmp_path / "soft.txt").symlink_to(notes)
+    (tmp_path / "soft.svg").symlink_to(notes)
     bytepair.train(notes, merges=1).save("own.json")
     before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
     assert kept in refused(*arguments.split())
@@ -146,6 +147,10 @@ def test_python_writes_over_nothing_that_it_reads(tmp_path):
     ):
         with pytest.raises(bytepair.FileError, match=r"same file|in the folder"):
             call()
+    with notes.open("ab") as file, (tmp_path / "new").open("wb") as new:
+        run_process("show", own, notes, code=1, capture_output=False, stdout=file)
+        long = "low" * 999  # no name of a file
+        run_process("count-tokens", own, long, capture_output=False, stdout=new)
     assert notes.read_text() == "low lower lowest"
     run("train", notes, "--merges", 2, "--resume", own, "-o", own)
 

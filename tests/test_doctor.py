@@ -4,6 +4,7 @@ import functools
 import io
 import json
 import re
+import shutil
 import sys
 import unicodedata
 from collections import Counter
@@ -326,7 +327,9 @@ def test_without_transformers_nothing_is_found_that_it_would_show(
 
 
 @pytest.mark.slow
-def test_a_folder_is_loaded_with_and_without_the_settings_of_its_model(tmp_path):
+def test_a_folder_is_loaded_with_and_without_the_settings_of_its_model(
+    tmp_path, monkeypatch
+):
     """A table has the ids of each loader, the class that replaces a part, and the shortest text."""
     transformers = pytest.importorskip("transformers")
     tokenizer = model_folder(tmp_path)["tokenizer"]
@@ -348,6 +351,11 @@ def test_a_folder_is_loaded_with_and_without_the_settings_of_its_model(tmp_path)
     settings_file(tmp_path, **{clean: True, force: True})
     cleaned = " ".join(run(tmp_path, "--select", "BP405").split())
     assert "the same ids; TokenizersBackend; decodes ids to another text" in cleaned
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    cached = tmp_path / "models--some--model" / "snapshots" / "main"
+    shutil.copytree(tmp_path, cached, ignore=lambda *_: ["models--some--model"])
+    by_name = json.loads(run("some/model", "--select", "BP405", "--json", code=None))
+    assert len(by_name["loaders"]) == 2
     (tmp_path / "tokenizer.json").write_text("{}")
     alone = diagnose(tokenizer, file=tmp_path, select=["BP405"])
     assert alone.loaders[1].problem in str(alone)

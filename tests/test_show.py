@@ -496,8 +496,14 @@ def test_a_text_a_file_and_standard_input_are_told_from_tokenizers(files):
     assert show(a, "").startswith("0 tokens")
 
 
-def test_a_text_that_looks_like_a_tokenizer_of_lines_is_a_text(files):
-    """Formats without a beginning of their own count only where they can be loaded."""
+def test_a_text_that_looks_like_a_tokenizer_is_a_text(files, monkeypatch):
+    """Formats without a beginning of their own count only where they can be loaded, names only whole."""
+    monkeypatch.setenv("BYTEPAIR_ENCODINGS", str(files))
+    for encoding, text in (("o200k_base", "gpt-5 is low"), ("r50k_base", "ada")):
+        (files / f"{encoding}.tiktoken").touch()
+        assert show(files / "a.json", text).startswith(
+            f"{len(text) - 2 * text.count('low')} tokens"
+        )
     for content in ("\nlow", "low 12\nlow", "low 12 13\nx", '{"low": 1}', "[1]low"):
         (files / "strange.txt").write_text(content)
         assert "[low]" in show(files / "a.json", files / "strange.txt")

@@ -12,7 +12,7 @@ from pathlib import Path
 from bytepair.errors import FileError, TokenizerError
 
 from . import recognising
-from .files import StrPath
+from .files import StrPath, read
 
 
 def download(
@@ -83,7 +83,8 @@ def snapshot(cache: Path, name: str, revision: str) -> Path | None:
     model = cache / f"models--{name.replace('/', '--')}"
     commit = revision
     reference = model / "refs" / revision
-    if reference.is_file():
-        commit = reference.read_text().strip()
+    if os.path.isfile(reference):  # noqa: PTH113 -- of any length
+        commit = read(reference).decode(errors="replace").strip()
     folder = model / "snapshots" / commit
-    return folder if folder.is_dir() else None
+    is_damaged = commit in ("", ".", "..") or folder.name != commit
+    return folder if not is_damaged and recognising.is_folder(folder) else None

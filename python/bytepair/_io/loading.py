@@ -160,13 +160,18 @@ def _load_published(path: Path, options: Options) -> _core.CoreTokenizer:
     return named(path, lambda: load(found.path, options))
 
 
+def located(path: Path) -> Path:
+    """Return where the file or folder at a path is, or the published one with this name."""
+    found = published.find(path.as_posix()) if is_missing(path) else None
+    return path if found is None else found.path
+
+
 def check_sha256(path: Path, expected: str) -> None:
     """Refuse the file that is read at a path if its SHA-256 is not the expected one."""
-    if not re.fullmatch("[0-9A-Fa-f]{64}", expected):
+    if not re.fullmatch("[0-9A-Fa-f]{64}", str(expected)):
         message = f"sha256 must be 64 hexadecimal digits, not {expected!r:.80}"
         raise TokenizerError(message)
-    found = published.find(path.as_posix()) if is_missing(path) else None
-    path = path if found is None else found.path
+    path = located(path)
     file = file_in(path) if is_folder(path) else path
     pair = pair_of(file)
     if pair is not None:

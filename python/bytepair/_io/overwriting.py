@@ -16,6 +16,7 @@ from typing import TextIO
 from bytepair.errors import FileError, FormatError
 
 from .files import StrPath
+from .loading import located
 from .recognising import (
     FOLDER_FILES,
     HUB_FILES,
@@ -112,12 +113,12 @@ def _read(source: str, folder: Path | None) -> Iterable[Named]:
         return _standard(sys.stdin)
     if folder is not None:
         return files_below(folder)
-    path = Path(source)
+    path = located(Path(source))
     try:
         file = file_in(path) if is_folder(path) else path
     except FormatError:
         return []
-    if not file.exists() and glob.has_magic(source):
+    if not os.path.exists(file) and glob.has_magic(source):  # noqa: PTH110 -- of any length
         return glob.iglob(source, recursive=True)  # noqa: PTH207 -- any root
     pair = pair_of(file)
     files = [file, *(pair or ())]

@@ -29,8 +29,10 @@ RANKS = {
 }
 """The published encodings, and the names of their files of ranks."""
 CACHE_VARIABLES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
-HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
-"""The name of an organization and of its model."""
+HUB_NAME = re.compile(
+    r"(?!.*\.(json|txt|gz|model|tiktoken|bytepair|gguf)$)\w[\w.-]*/\w[\w.-]*"
+)
+"""The name of an organization and of its model, unless it looks like the path of a file."""
 EXAMPLES = "gpt-4o, cl100k_base or openai/gpt-oss-20b"
 
 PREFIXES_OF = {
@@ -89,7 +91,7 @@ class Published(NamedTuple):
 
 def find(name: str) -> Published | None:
     """Return where this machine has a published tokenizer; ``None`` if no cache has it."""
-    encoding = name if name in RANKS else encoding_of_model(name)
+    encoding = _encoding_of(name)
     if encoding is not None:
         paths = paths_of(encoding, os.environ.get(FOLDER), with_cache=True)
         path = next((path for path in paths if path.is_file()), None)
@@ -103,7 +105,7 @@ def find(name: str) -> Published | None:
 
 def how_to_get(name: str) -> str:
     """Return what to do if no file has this name and :func:`find` finds nothing; ``""`` if it is a path."""
-    encoding = name if name in RANKS else encoding_of_model(name)
+    encoding = _encoding_of(name)
     if encoding is not None:
         address = address_of(encoding)
         file = address.rpartition("/")[2]
@@ -121,6 +123,13 @@ def how_to_get(name: str) -> str:
         return f"did you mean {' or '.join(close)}?"
     is_path = os.sep in name or Path(name).suffix
     return "" if is_path else f"published tokenizers have names such as {EXAMPLES}"
+
+
+def _encoding_of(name: str) -> str | None:
+    """Return the encoding that a name means; ``None`` for a text that only begins like the name of a model."""
+    if any(map(str.isspace, name)):
+        return None
+    return name if name in RANKS else encoding_of_model(name)
 
 
 def encoding_of_model(name: str) -> str | None:

@@ -123,4 +123,9 @@ def digits_of(ids: Iterable[int]) -> str:
     '34fb5c825de7ca4a'
     """
     ids = list(ids)
-    return hashlib.sha256(struct.pack(f"<{len(ids)}I", *ids)).hexdigest()[:16]
+    try:
+        packed = struct.pack(f"<{len(ids)}I", *ids)
+    except struct.error as error:
+        message = f"an id is not a number that uint32 holds: {error}"
+        raise TokenizerError(message) from error
+    return hashlib.sha256(packed).hexdigest()[:16]

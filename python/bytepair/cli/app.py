@@ -118,8 +118,8 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # unencodable characters are not errors
             stream.reconfigure(errors="backslashreplace")
-    # transformers, which the doctor asks, recommends libraries for models.
-    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
+    # transformers, which the doctor asks, warns about models and settings.
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     app(prog_name="bytepair")
 
 

@@ -63,7 +63,7 @@ def count_tokens(
     from bytepair.analyze import file_sums
 
     paths, corpus = told_apart(arguments, tokenizers, may_be_nothing=True)
-    is_one_text = text is not None or not corpus or list(map(is_text, corpus)) == [True]
+    is_one_text = text is not None or all(map(is_text, corpus))
     source = source_of(corpus, text) if is_one_text else None
     loaded = load_all(paths)
     names = list(loaded)

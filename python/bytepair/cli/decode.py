@@ -16,7 +16,6 @@ import click
 
 from bytepair import FileError, Tokenizer
 from bytepair._io.loading import is_missing
-from bytepair._io.overwriting import refuse_overwriting
 
 from .command import Argument, Option, command
 from .ids import RAW, RAW_ENDINGS, Ids, parse_file, parse_ids
@@ -63,9 +62,8 @@ def decode(
     $ bytepair decode tokenizer.json ids.npy
     $ bytepair encode tokenizer.json "Hello world" | bytepair decode tokenizer.json
     """
-    source = ids_of(arguments or [], format)
+    source = ids_of(arguments or [], format, output)
     file = source.path
-    refuse_overwriting([file], [output])
     is_array = Path(file).suffix == ".npy"
     is_raw = is_array or Path(file).suffix.removeprefix(".").lower() in RAW_ENDINGS
     if lines and (format in RAW or (format is None and is_raw)):
@@ -110,7 +108,9 @@ def decode(
     transfer.finish(n_bytes, n_tokens)
 
 
-def ids_of(arguments: list[str], number_format: str | None) -> Source:
+def ids_of(
+    arguments: list[str], number_format: str | None, output: str = "-"
+) -> Source:
     """Return the ids that were typed, or where to read them.
 
     >>> ids_of(["15496", "995"], None).typed, ids_of(["[15496, 995]"], None).typed
@@ -122,15 +122,15 @@ def ids_of(arguments: list[str], number_format: str | None) -> Source:
         An argument is neither an id nor the name of a file.
     """
     typed = " ".join(arguments)
-    is_ids = re.fullmatch(r"\[?[\d\s,]+\]?", typed) is not None
-    if arguments and is_ids and not Path(typed).exists():
+    is_ids = re.fullmatch(r"\[?[0-9\s,]*\]?", typed) is not None
+    if arguments and is_ids and is_text(typed):
         return Source(typed=" ".join(re.findall(r"\d+", typed)).encode())
     if arguments and number_format == "pieces" and all(map(is_text, arguments)):
         return Source(typed=typed.encode())
     if arguments and arguments[0] != "-" and is_missing(Path(arguments[0])):
-        message = f"{arguments[0]!r}: neither an id nor the name of a file; ids are numbers such as 15496 995"
+        message = f"{typed!r:.80}: neither an id nor the name of a file; ids are numbers such as 15496 995"
         raise FileError(message)
-    return source_of(arguments)
+    return source_of(arguments, output=output)
 
 
 def ids_opened(

@@ -14,7 +14,6 @@ import click
 
 from bytepair import Tokenizer, TokenizerError, _core
 from bytepair._added import names_of
-from bytepair._io.overwriting import refuse_overwriting
 from bytepair._numpy import np
 from bytepair._plurals import amount
 
@@ -100,8 +99,7 @@ def encode(
         )
     if problem is not None:
         raise click.UsageError(problem)
-    source = source_of(arguments or [], text)
-    refuse_overwriting([source.path], [output])
+    source = source_of(arguments or [], text, output)
     tokenizer = Tokenizer.from_file(tokenizer_path)
     if add_special_tokens and adds_nothing(tokenizer):
         message = (

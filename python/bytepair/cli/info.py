@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from bytepair import FormatError, Tokenizer, read_log
-from bytepair._io import published
-from bytepair._io.loading import is_missing
+from bytepair._io.loading import located
 from bytepair._io.recognising import file_in, format_of_file
 from bytepair._plurals import amount
 
@@ -175,8 +174,7 @@ def _explained(name: str, parts: dict[str, str]) -> str:
 
 def _file(path: Path) -> str:
     """Return the name, the format and the size of a file, or of the file that is read in a folder."""
-    found = published.find(path.as_posix()) if is_missing(path) else None
-    path = found.path if found else path
+    path = located(path)
     file = file_in(path) if path.is_dir() else path
     if not file.is_file():  # a pipe
         return ""

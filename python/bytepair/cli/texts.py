@@ -15,7 +15,8 @@ from typing import BinaryIO
 
 import click
 
-from bytepair._io.files import expand
+from bytepair._io.files import StrPath, expand
+from bytepair._io.overwriting import refuse_overwriting
 from bytepair._io.temporary import TemporaryFolder
 from bytepair.errors import EncodingError, FileError, TokenizerError
 
@@ -93,18 +94,34 @@ class Source:
         with TemporaryFolder() as folder:
             path = Path(folder, "text")
             path.write_bytes(self.typed)
-            yield str(path)
+            try:
+                yield str(path)
+            except TokenizerError as error:
+                message = str(error).replace(str(path), self.name)
+                raise type(error)(message) from error
 
 
-def source_of(arguments: Sequence[str], text: str | None = None) -> Source:
+def source_of(
+    arguments: Sequence[str], text: str | None = None, output: StrPath | None = None
+) -> Source:
     """Return the text that was typed, at most one; without any, standard input.
+
+    Neither the output nor standard output may be the file of the text.
 
     Raises
     ------
     TokenizerError
         There is no text and standard input is a terminal, or there are several arguments, or one
-        that is a folder or looks like the name of a file that does not exist.
+        that is a folder or looks like the name of a file that does not exist, or an output is the
+        file of the text.
     """
+    source = _source_of(arguments, text)
+    if source.typed is None:
+        refuse_overwriting([source.path], [output, "-"])
+    return source
+
+
+def _source_of(arguments: Sequence[str], text: str | None) -> Source:
     if text is not None:
         if arguments:
             message = f"--text is the text; leave out {arguments[0]!r}"
@@ -136,8 +153,10 @@ def is_text(argument: str) -> bool:
         return True
     if argument == "-" or _exists(argument):
         return False
+    if _is_pattern(argument):
+        return False
     if any(map(str.isspace, argument)):
-        return not _is_pattern(argument)
+        return True
     return not (argument.endswith(FILE_ENDINGS) or "/" in argument or "*" in argument)
 
 

@@ -34,6 +34,7 @@ DRAWING = ("ids", "bytes", "spaces", "pieces")
         "TOKENIZER... [TEXT|FILE|-]",
         "One or more tokenizers, then the text in quotes, the name of a file, or - for standard input. "
         "Without either, standard input is read, unless it is a terminal.",
+        reads=True,
     ),
     TEXT_OPTION,
     Option("--ids", "Write the id below each token.", group=DISPLAY),

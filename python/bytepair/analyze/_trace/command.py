@@ -67,7 +67,7 @@ def trace(
             message = f"{output}: the picture is an .svg file"
             raise FileError(message)
         check_writable(output.parent)
-    content = source_of(arguments or [], text).read(MAX_BYTES, "trace")
+    content = source_of(arguments or [], text, output).read(MAX_BYTES, "trace")
     tokenizer = Tokenizer.from_file(tokenizer_path)
     found = analyze.trace(tokenizer, content, **options)
     answers = None if asked is None else why(tokenizer, found, asked)

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from bytepair import Tokenizer
+from bytepair._io.loading import located
 from bytepair._terminal import has_colours
 from bytepair.cli.command import Argument, Option, command, refuse_options
 from bytepair.cli.corpus_options import READING_OPTIONS
@@ -121,6 +122,7 @@ def diagnose(
         refuse_options(["config"], f"is for {codes}, and none of them is selected")
     if as_json and limit is not None:
         refuse_options(["limit"], "has no effect on --json, which shows all")
+    file = located(path)
     with ProgressLine(is_shown=True).alive("loading") as line:
 
         def tell(what: str) -> None:
@@ -128,8 +130,8 @@ def diagnose(
 
         diagnosis = analysis.diagnose(
             Tokenizer.from_file(path),
-            file=path,
-            config=analysis.beside(path) if config is None else config,
+            file=file,
+            config=analysis.beside(file) if config is None else config,
             corpus=corpus,
             reading=reading,
             select=select,

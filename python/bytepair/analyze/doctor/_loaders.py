@@ -26,6 +26,8 @@ PARTS = ("normalizer", "pre_tokenizer", "model", "decoder")
 MODEL_SETTINGS = ("unk_token", "fuse_unk", "byte_fallback", "ignore_merges")
 OPTIONS = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
 """The options by which transformers reads special tokens in a text as text, and adds none."""
+UNCHECKED = "BP405 and BP408 were not checked: they need transformers"
+INSTALL = "Install it to see which ids it gives."
 MOST_IDS = 8
 MOST_SHOWN = 60
 MOST_OF_A_PROBLEM = 120
@@ -84,9 +86,8 @@ def differing(subject: Subject) -> Iterator[Finding]:
     subject.tell("importing transformers")
     try:
         from transformers import __version__ as version
-    except ImportError:
-        message = "BP405 and BP408 were not checked: they need transformers. Install it to see which ids it gives."
-        subject.unchecked.append(message)
+    except Exception as error:  # a damaged library may raise anything
+        subject.unchecked.append(f"{UNCHECKED} ({_problem(error)}). {INSTALL}")
         return
     own = {text: subject.ids_of(text.encode()) for text in probe_texts()}
     has_code = "auto_map" in {*subject.config, *subject.model}
@@ -119,22 +120,27 @@ def _loaded(
     subject: Subject, loader: Loader, folder: Path, texts: list[str]
 ) -> tuple[Loader, Ids]:
     """Load a copy of the files with transformers, and encode texts; without ids if that fails."""
-    from transformers import AutoTokenizer
-
     try:
+        from transformers import AutoTokenizer
+
         theirs = AutoTokenizer.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True
         )
         *rows, last = theirs([*texts, behaviour_text()], **OPTIONS)["input_ids"]
         is_alike = theirs.decode(last) == subject.tokenizer.decode(last)
+        digits, replaced = digits_of(last), _replaced(subject, theirs)
     except Exception as error:  # a class may raise anything
-        message = str(error).replace(str(folder), "the folder")
-        problem = textwrap.shorten(message or type(error).__name__, MOST_OF_A_PROBLEM)
-        return replace(loader, problem=problem), {}
-    made, replaced = type(theirs).__name__, _replaced(subject, theirs)
-    loader = replace(loader, behaviour=digits_of(last), made=made, replaced=replaced)
+        return replace(loader, problem=_problem(error, str(folder))), {}
+    made = type(theirs).__name__
+    loader = replace(loader, behaviour=digits, made=made, replaced=replaced)
     loader = replace(loader, n_texts=len(texts), decodes_alike=is_alike)
     return loader, dict(zip(texts, rows, strict=True))
+
+
+def _problem(error: Exception, folder: str = "") -> str:
+    """Return the message of an error, shortened and without the path of a copy."""
+    message = str(error).replace(folder or "\0", "the folder")
+    return textwrap.shorten(message or type(error).__name__, MOST_OF_A_PROBLEM)
 
 
 def _copy(subject: Subject, file: Path, folder: Path, *, has_model: bool) -> None:
