@@ -79,7 +79,9 @@ def test_modules_of_the_package_are_imported_when_they_are_named():
 
 def test_names_of_the_package_are_those_that_users_call():
     """Completion offers no module that functions come from, but methods of the compiled base class, with their types."""
-    assert set(dir(bytepair)) == {*bytepair.__all__, "__version__"}
+    modules = {"analyze", "chat", "compat", "data", "reference"}
+    modules |= {"scale", "segmentation", "surgery"}
+    assert set(dir(bytepair)) == {*bytepair.__all__, *modules, "__version__"}
     assert len(bytepair.__all__) <= 20
     assert all(hasattr(bytepair, name) for name in dir(bytepair))
     assert {"Tokenizer.encode", "Tokenizer.merges", "Encoding.ids"} <= set(REACHABLE)
