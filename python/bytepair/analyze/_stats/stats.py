@@ -418,6 +418,9 @@ def stats(
     >>> found = stats({"mine": tokenizer}, file, segmenter="whitespace")
     >>> found.row("bytes_per_token").values, found.row("pieces_per_word").values
     ((1.3333333333333333,), (1.0,))
+    >>> tokenizer.save(file.with_name("own.json"))
+    >>> stats([file.with_name("own.json")], file).names
+    ('own.json',)
     """
     named = _named(tokenizers)
     known = ["baseline", *MeasureOptions.__annotations__]
