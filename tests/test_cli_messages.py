@@ -19,7 +19,7 @@ from bytepair.cli.sizes import number
     ("arguments", "first_line"),
     [
         ("trian", "No such command 'trian'."),
-        ("train a --vocabsize 3", "No such option"),
+        ("prune a --size 3", "No such option '--size'. Use --to."),
         ("train", "Missing argument 'FILES...'."),
         ("train a -o b", "give either --vocab-size or --merges"),
         ("report a", "Missing option '-o' / '--output'."),

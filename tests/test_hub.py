@@ -153,4 +153,4 @@ def test_what_the_hub_cannot_give_is_an_error_of_ours(hub, tmp_path):
     assert from_hub(hub, tmp_path, "'some/absent'").startswith("some/absent: ")
     assert "no tokenizer" in from_hub(hub, tmp_path, "'some/weights'")
     offline = from_hub(hub, tmp_path, "'some/model', local_files_only=True")
-    assert offline.startswith("some/model: ")
+    assert offline.startswith("some/model: not in the cache")

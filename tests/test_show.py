@@ -516,7 +516,7 @@ def test_a_text_that_looks_like_a_tokenizer_is_a_text(files, monkeypatch):
         (["a.json", "low", "low"], "several words in quotes: 'low low'"),
         (["a.json", "no/file", "low"], "no/file: no such file"),
         (["a.json", "a.json", "text.txt", "text.txt"], "one text at a time"),
-        (["low"], "low: no such file or folder; published tokenizers have names"),
+        (["low3.1"], "low3.1: no such file or folder; published tokenizers have names"),
         (["cl100k"], "did you mean cl100k_base"),
         (["-"], "'-' is not a tokenizer"),
         ([""], "'' is not a tokenizer"),

@@ -88,7 +88,7 @@ _MODULES = (
 
 def __dir__() -> list[str]:
     """Return the public names, without private modules."""
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, *_MODULES, "__version__"])
 
 
 if not _typing.TYPE_CHECKING:  # type checkers would accept every name

@@ -181,6 +181,7 @@ INSTEAD_IN_MODULE = {
 
 INSTEAD_OF_OPTIONS = {
     "add_bos": "add_special_tokens=",
+    "add_prefix_space": "dialect=; bytepair.dialects() lists them",
     "add_eos": "add_special_tokens=",
     "alpha": "encode_full(text, dropout=0.1)",
     "clean_up_tokenization_spaces": "decode(ids), which never changes spaces",
@@ -199,6 +200,8 @@ INSTEAD_OF_OPTIONS = {
     "out_type": "tokenize(text) for tokens, encode_to_numpy(text) for an array",
     "padding": "with_padding(id), then encode_full_batch(texts)",
     "pat_str": "pattern=",
+    "output": "save(path) of the result",
+    "pre_tokenizer": "pattern= or dialect=",
     "return_attention_mask": "encode_full(text).attention_mask",
     "return_offsets_mapping": "encode_full(text).offsets",
     "return_tensors": "encode_to_numpy(text), or bytepair.compat.transformers for tensors",

@@ -53,6 +53,13 @@ def download(
             cache_dir=None if cache_dir is None else Path(cache_dir),
             force_download=force_download,
         )
+    except FileNotFoundError as error:  # also without a connection
+        reason = f" ({error.__cause__})" if error.__cause__ else ""
+        message = (
+            f"{name}: not in the cache {cache_folder(cache_dir)}, and not fetched from the Hub{reason}; "
+            "fetch it when the Hub can be reached, or give a folder with the files of the model"
+        )
+        raise TokenizerError(message) from error
     except Exception as error:  # the library raises many kinds of exceptions
         message = f"{name}: {error}"
         raise TokenizerError(message) from error

@@ -118,10 +118,10 @@ def how_to_get(name: str) -> str:
             f"if it is a model on the Hugging Face Hub, the cache {hub.cache_folder()} does not have it: "
             f"to fetch it, pip install 'bytepair[hub]'; in Python, call Tokenizer.from_hub({name!r})"
         )
-    close = difflib.get_close_matches(name, [*RANKS, *MODEL_TO_ENCODING], n=3)
+    close = difflib.get_close_matches(name.lower(), {**RANKS, **MODEL_TO_ENCODING}, n=3)
     if close:
         return f"did you mean {' or '.join(close)}?"
-    is_path = os.sep in name or Path(name).suffix
+    is_path = os.sep in name or Path(name).suffix[1:2].isalpha()  # unlike llama3.1
     return "" if is_path else f"published tokenizers have names such as {EXAMPLES}"
 
 

@@ -62,6 +62,9 @@ SETTINGS_FILES = (
     "tokenizer_config.json",
 )
 
+# Usual names of tokenizer files in a folder, without their extensions.
+USUAL_NAMES = ("tokenizer", "tekken", "vocab", "merges")
+
 GPT1_VOCAB = "encoder_bpe_40000.json"
 
 NAMES_OF_PAIRS = (*MERGES_OF, *MERGES_OF.values())
@@ -164,7 +167,7 @@ def _what_it_looks_like(data: bytes) -> str:
     if kind is not None:
         return f"not a known tokenizer format: this file looks like {kind}"
     if b"\0" not in data[:CONTENT_LEN]:
-        return f"not a known tokenizer format: this file looks like a text; name the tokenizer first ({known})"
+        return f"not a known tokenizer format: this file looks like a text; in a command, the tokenizer comes first ({known})"
     return f"not a known tokenizer format: {known}; this file begins with {data[:24]!r}"
 
 
@@ -206,3 +209,27 @@ def beginning(path: Path, n_bytes: int = 8) -> bytes:
             return file.read(n_bytes)
     except OSError:  # reading the file reports it
         return b""
+
+
+def names_of(paths: list[Path]) -> list[str]:
+    """Return short names of tokenizers: the part in which their paths differ.
+
+    >>> names_of([Path("models/a/tokenizer.json"), Path("models/b/tokenizer.json")])
+    ['a', 'b']
+    >>> names_of([Path("a.json"), Path("b/c.json"), Path("d"), Path("vocab.json")])
+    ['a.json', 'c.json', 'd', 'vocab.json']
+    >>> names_of([Path("models/a/1/t.json"), Path("models/b/1/t.json")])
+    ['a/1/t.json', 'b/1/t.json']
+    """
+    names = [_own_name(path) for path in paths]
+    n_parts = 1
+    while len(set(names)) < len(names) and n_parts < max(len(p.parts) for p in paths):
+        n_parts += 1
+        names = [str(Path(*path.parts[-n_parts:])) for path in paths]
+    return names
+
+
+def _own_name(path: Path) -> str:
+    """Return the name of a tokenizer's file, or of its folder if the file has a usual name."""
+    is_usual = path.name.partition(".")[0] in USUAL_NAMES and path.suffix
+    return path.parent.name or path.name if is_usual else path.name

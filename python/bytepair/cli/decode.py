@@ -124,7 +124,8 @@ def ids_of(
     typed = " ".join(arguments)
     is_ids = re.fullmatch(r"\[?[0-9\s,]*\]?", typed) is not None
     if arguments and is_ids and is_text(typed):
-        return Source(typed=" ".join(re.findall(r"\d+", typed)).encode())
+        ids = " ".join(re.findall(r"\d+", typed))
+        return Source(typed=ids.encode(), kind="ids")
     if arguments and number_format == "pieces" and all(map(is_text, arguments)):
         return Source(typed=typed.encode())
     if arguments and arguments[0] != "-" and is_missing(Path(arguments[0])):

@@ -59,11 +59,12 @@ class Source:
 
     path: str = "-"
     typed: bytes | None = None
+    kind: str = "text"
 
     @property
     def name(self) -> str:
-        """The name of the text in messages."""
-        return name_of(self.path) if self.typed is None else "the text"
+        """What messages call the text."""
+        return name_of(self.path) if self.typed is None else f"the {self.kind}"
 
     def opened(self) -> contextlib.AbstractContextManager[BinaryIO]:
         """Open the text as a file."""

@@ -9,6 +9,7 @@ import click
 from bytepair import Tokenizer, TokenizerError
 from bytepair._io import hub, published
 from bytepair._io.loading import is_missing, is_tokenizer
+from bytepair._io.recognising import names_of
 
 from .command import Option
 from .problems import remark
@@ -17,13 +18,9 @@ __all__ = [
     "TOKENIZERS",
     "TokenizerPath",
     "load_all",
-    "names_of",
     "short_names",
     "told_apart",
 ]
-
-USUAL_NAMES = ("tokenizer", "tekken", "vocab", "merges")
-"""Usual names of tokenizer files in a folder, without their extensions."""
 
 
 class TokenizerPath(click.ParamType[Path]):
@@ -101,24 +98,6 @@ def _is_next(name: str) -> bool:
     return not is_word and is_tokenizer(Path(name))
 
 
-def names_of(paths: list[Path]) -> list[str]:
-    """Return short names of tokenizers: the part in which their paths differ.
-
-    >>> names_of([Path("models/a/tokenizer.json"), Path("models/b/tokenizer.json")])
-    ['a', 'b']
-    >>> names_of([Path("a.json"), Path("b/c.json"), Path("d"), Path("vocab.json")])
-    ['a.json', 'c.json', 'd', 'vocab.json']
-    >>> names_of([Path("models/a/1/t.json"), Path("models/b/1/t.json")])
-    ['a/1/t.json', 'b/1/t.json']
-    """
-    names = [_own_name(path) for path in paths]
-    n_parts = 1
-    while len(set(names)) < len(names) and n_parts < max(len(p.parts) for p in paths):
-        n_parts += 1
-        names = [str(Path(*path.parts[-n_parts:])) for path in paths]
-    return names
-
-
 def short_names(paths: list[Path]) -> list[str]:
     """Return these names, or refuse a tokenizer that is named twice."""
     names = names_of(paths)
@@ -131,9 +110,3 @@ def short_names(paths: list[Path]) -> list[str]:
 def load_all(paths: list[Path]) -> dict[str, Tokenizer]:
     """Load tokenizers, by their short names."""
     return dict(zip(short_names(paths), map(Tokenizer.from_file, paths), strict=True))
-
-
-def _own_name(path: Path) -> str:
-    """Return the name of a tokenizer's file, or of its folder if the file has a usual name."""
-    is_usual = path.name.partition(".")[0] in USUAL_NAMES and path.suffix
-    return path.parent.name or path.name if is_usual else path.name

@@ -556,7 +556,11 @@ def _note_bad(
 ) -> None:
     place = f"{part.source.path}, line {line:,}"
     if not options.skip_bad:
-        message = f"{place}: {problem}; repair it or leave it out"
+        is_default = options.field is None and problem == "no field text"
+        other = (
+            f", or name another field with {argument('field')}" if is_default else ""
+        )
+        message = f"{place}: {problem}; repair it or leave it out{other}"
         raise FormatError(message)
     tally.bad += 1
     if len(tally.bad_lines) < MAX_BAD_SHOWN:

@@ -10,12 +10,13 @@ from typing import Any
 from rich.console import Console
 
 from bytepair import Tokenizer
+from bytepair._io.recognising import names_of
 from bytepair.analyze import Cut, cut
 from bytepair.cli.command import DISPLAY, Argument, Option, command, refuse_options
 from bytepair.cli.options import ALLOWED_SPECIAL, JSON
 from bytepair.cli.streams import naming
 from bytepair.cli.texts import TEXT_OPTION, source_of
-from bytepair.cli.tokenizers_first import names_of, told_apart
+from bytepair.cli.tokenizers_first import told_apart
 from bytepair.views._terminal import columns_of, has_colours, print_lines
 
 from .draw import drawn

@@ -12,15 +12,17 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair import Tokenizer
 from bytepair._expected import (
     all_loaded,
     expect,
     expect_each,
     refuse_unknown,
 )
+from bytepair._io.recognising import names_of
 from bytepair._labels import argument
 from bytepair._numpy import np
 from bytepair._results import Result
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
+    from bytepair import Tokenizer
     from bytepair.data._sources import Corpus
     from bytepair.views._runs import Line
 
@@ -397,7 +400,7 @@ def stats(
     Parameters
     ----------
     tokenizers
-        A tokenizer, several, or several by name.
+        A tokenizer, several, or several by name; several paths have their short names.
     corpus, options
         As for :func:`measure`, but without ``segmenter`` a word is a run of characters other than
         white space, and distinct words are not counted; with ``segmenter=None``, no words are.
@@ -415,11 +418,13 @@ def stats(
     >>> found = stats({"mine": tokenizer}, file, segmenter="whitespace")
     >>> found.row("bytes_per_token").values, found.row("pieces_per_word").values
     ((1.3333333333333333,), (1.0,))
+    >>> tokenizer.save(file.with_name("own.json"))
+    >>> stats([file.with_name("own.json")], file).names
+    ('own.json',)
     """
-    tokenizers = all_loaded(tokenizers)
+    named = _named(tokenizers)
     known = ["baseline", *MeasureOptions.__annotations__]
     refuse_unknown("stats", options, known)
-    named = _named(tokenizers)
     options.setdefault("segmenter", SPACED)
     measurements = measure_all(named, corpus, **options)
     found = dict(zip(named, measurements, strict=True))
@@ -455,11 +460,17 @@ def stats_of(
 def _named(
     tokenizers: Mapping[str, Tokenizer] | Sequence[Tokenizer] | Tokenizer,
 ) -> Mapping[str, Tokenizer]:
-    """Return tokenizers by name, or by number if they have no names."""
-    if isinstance(tokenizers, Mapping):
-        return tokenizers
-    several = [tokenizers] if isinstance(tokenizers, Tokenizer) else tokenizers
-    return {str(number): tokenizer for number, tokenizer in enumerate(several, 1)}
+    """Return tokenizers by name: several paths by their short names, others by number."""
+    several = all_loaded(tokenizers)
+    if isinstance(several, Mapping):
+        return several
+    if not isinstance(several, list):
+        return {"1": several}
+    given = tokenizers if isinstance(tokenizers, (list, tuple)) else []
+    names = names_of([Path(one) for one in given if isinstance(one, (str, PathLike))])
+    if len({*names}) < len(several):
+        names = [str(number + 1) for number in range(len(several))]
+    return dict(zip(names, several, strict=True))
 
 
 def _as_dict(segmenter: Segmenter | None) -> dict[str, str] | None:
