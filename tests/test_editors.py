@@ -120,7 +120,7 @@ def test_the_stub_says_what_the_core_says():
 
 def test_the_core_has_no_private_methods():
     """What another module needs is a method that users may call, or a function that takes the tokenizer."""
-    for found in (_core.CoreTokenizer, _core.Inspection, _core.Token):
+    for found in (_core.Tokenizer, _core.Inspection, _core.Token):
         names = [name for name in vars(found) if not name.startswith("__")]
         assert names
         assert [name for name in names if name.startswith("_")] == []
@@ -175,7 +175,7 @@ def test_keywords_that_are_shown_are_those_that_are_taken():
     values = {"self": tokenizer, "text": "ab", "texts": ["ab"], "max_tokens": 1}
     shown = {
         name: inspect.signature(found).parameters
-        for name, found in vars(_core.CoreTokenizer).items()
+        for name, found in vars(_core.Tokenizer).items()
         if callable(found) and not name.startswith("__")
     }
     encoding = {
@@ -186,7 +186,7 @@ def test_keywords_that_are_shown_are_those_that_are_taken():
     all_names = {name for parameters in encoding.values() for name in parameters}
     assert len(encoding) >= 10
     for name, parameters in encoding.items():
-        method = getattr(_core.CoreTokenizer, name)
+        method = getattr(_core.Tokenizer, name)
         given = [values[each] for each in parameters if each in values]
         defaults = {
             each: parameter.default

@@ -152,7 +152,7 @@ def described_tokens(listed: Any) -> dict[int, AddedToken]:  # noqa: ANN401 -- o
     return found
 
 
-def added_tokens(tokenizer: _core.CoreTokenizer) -> dict[int, AddedToken]:
+def added_tokens(tokenizer: _core.Tokenizer) -> dict[int, AddedToken]:
     """Return the added tokens of a tokenizer by id, in order."""
     found = sorted(_core.added_tokens(tokenizer))
     return {

@@ -12,7 +12,6 @@ from typing_extensions import Self, disjoint_base
 
 __all__ = [
     "CoreSegmenter",
-    "CoreTokenizer",
     "Corpus",
     "CountSums",
     "CsvTable",
@@ -25,6 +24,7 @@ __all__ = [
     "PieceTable",
     "Token",
     "TokenCounter",
+    "Tokenizer",
     "Usage",
     "added_tokens",
     "built_on",
@@ -89,7 +89,7 @@ _Column: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.int64]]
 _PieceRows: TypeAlias = tuple[_Column, NDArray[np.int64], NDArray[np.int64] | None]
 
 @disjoint_base
-class CoreTokenizer:
+class Tokenizer:
     """Text to token ids and back: the compiled base of ``bytepair.Tokenizer``.
 
     Tokens are ``bytes`` in dialects of bytes and ``str`` in dialects of characters. In all
@@ -107,7 +107,7 @@ class CoreTokenizer:
     'lower'
     """
 
-    def __new__(cls, source: CoreTokenizer | None = None) -> Self: ...
+    def __new__(cls, source: Tokenizer | None = None) -> Self: ...
     def encode(
         self,
         text: str | bytes,
@@ -1040,7 +1040,7 @@ class TokenCounter:
 
     def __new__(
         cls,
-        tokenizer: CoreTokenizer,
+        tokenizer: Tokenizer,
         *,
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
@@ -1097,7 +1097,7 @@ class DecodeStream:
 
     def __new__(
         cls,
-        tokenizer: CoreTokenizer,
+        tokenizer: Tokenizer,
         *,
         errors: _Errors = "replace",
         skip_special_tokens: bool = False,
@@ -1151,7 +1151,7 @@ class DecodeStream:
 
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, _memo: Any, /) -> Self: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[CoreTokenizer], dict[str, Any]]: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[Tokenizer], dict[str, Any]]: ...
 
 @final
 class Dialect:
@@ -1159,7 +1159,7 @@ class Dialect:
 
     def __new__(cls, name: str, **changes: Any) -> Dialect: ...
     @staticmethod
-    def of(tokenizer: CoreTokenizer, name: str | None, **changes: Any) -> Dialect:
+    def of(tokenizer: Tokenizer, name: str | None, **changes: Any) -> Dialect:
         """Return the dialect with which to resume training from a tokenizer."""
 
     @property
@@ -1197,7 +1197,7 @@ class Usage:
     Special tokens are plain text; other added tokens are found.
     """
 
-    def __new__(cls, tokenizer: CoreTokenizer) -> Usage: ...
+    def __new__(cls, tokenizer: Tokenizer) -> Usage: ...
     def add_rows(self, column: _Column, *, threads: int | None = None) -> None:
         """Add the rows of a column of texts."""
 
@@ -1251,7 +1251,7 @@ class Corpus:
         *,
         separator: str | None = None,
         threads: int | None = None,
-        resume: CoreTokenizer | None = None,
+        resume: Tokenizer | None = None,
         keeps_ids: bool = True,
     ) -> Corpus: ...
     @property
@@ -1324,7 +1324,7 @@ class Corpus:
         progress: Callable[[int, int | None, int], object] | None,
         characters: tuple[tuple[int, int] | None, int | None] = (None, None),
         scope: Sequence[tuple[int, int]] | None = None,
-    ) -> tuple[CoreTokenizer, dict[str, Any], tuple[list[int], list[int]] | None]:
+    ) -> tuple[Tokenizer, dict[str, Any], tuple[list[int], list[int]] | None]:
         """Learn merges after ``finish``.
 
         ``characters`` limits the characters that get ids: those that cover a share of the text, a fraction, and at
@@ -1378,7 +1378,7 @@ def count_rows_holding(column: _Column, groups: Sequence[Sequence[str]]) -> list
     """Return, for each group, how many rows of a column of texts contain one of its names."""
 
 def encode_rows(
-    tokenizer: CoreTokenizer,
+    tokenizer: Tokenizer,
     column: _Column,
     *,
     before: int | None = None,
@@ -1395,60 +1395,60 @@ def encode_rows(
     """
 
 def with_lengths(
-    tokenizer: CoreTokenizer,
+    tokenizer: Tokenizer,
     *,
     template: tuple[_TemplatePieces, _TemplatePieces] | None = None,
     truncation: Lengths | None = None,
     padding: Lengths | None = None,
-) -> CoreTokenizer:
+) -> Tokenizer:
     """Return a tokenizer with other templates for one text and two, another truncation or another padding."""
 
 def shorten(
-    tokenizer: CoreTokenizer, vocab_size: int | None, merges: int | None
-) -> CoreTokenizer:
+    tokenizer: Tokenizer, vocab_size: int | None, merges: int | None
+) -> Tokenizer:
     """Return a tokenizer with fewer merges: with ``merges``, or with as many as ``vocab_size`` allows."""
 
 def with_special_tokens(
-    tokenizer: CoreTokenizer, tokens: Sequence[tuple[str, int | None]]
-) -> CoreTokenizer:
+    tokenizer: Tokenizer, tokens: Sequence[tuple[str, int | None]]
+) -> Tokenizer:
     """Return a tokenizer with more special tokens, each with its id or ``None``."""
 
 def with_added_tokens(
-    tokenizer: CoreTokenizer, tokens: Sequence[tuple[str, Sequence[bool]]]
-) -> CoreTokenizer:
+    tokenizer: Tokenizer, tokens: Sequence[tuple[str, Sequence[bool]]]
+) -> Tokenizer:
     """Return a tokenizer with more added tokens, each with its properties: ``special``, ``normalized``, ``lstrip``,
     ``rstrip`` and ``single_word``.
     """
 
 def with_tokens_at(
-    tokenizer: CoreTokenizer, tokens: Sequence[tuple[int, str, Sequence[bool]]]
-) -> CoreTokenizer:
+    tokenizer: Tokenizer, tokens: Sequence[tuple[int, str, Sequence[bool]]]
+) -> Tokenizer:
     """Return a tokenizer with added tokens at the ids that files such as ``added_tokens.json`` set."""
 
-def added_tokens(tokenizer: CoreTokenizer) -> list[_AddedRow]:
+def added_tokens(tokenizer: Tokenizer) -> list[_AddedRow]:
     """Return the id, the content and the properties of each added token."""
 
 def extend_with_strings(
-    tokenizer: CoreTokenizer, strings: Sequence[str], allow_helpers: bool
-) -> tuple[CoreTokenizer, list[_StringReport]]:
+    tokenizer: Tokenizer, strings: Sequence[str], allow_helpers: bool
+) -> tuple[Tokenizer, list[_StringReport]]:
     """Return a tokenizer with tokens for strings, and for each string the outcome, its id, the ids that it was encoded to
     before, and the helpers that were added for it.
     """
 
 def merge_vocabularies(
-    tokenizer: CoreTokenizer, other: CoreTokenizer, allow_helpers: bool
-) -> tuple[CoreTokenizer, list[_StringReport | None]]:
+    tokenizer: Tokenizer, other: Tokenizer, allow_helpers: bool
+) -> tuple[Tokenizer, list[_StringReport | None]]:
     """Return a tokenizer with the tokens of another, and for each id of the other a report as for strings, or ``None`` if its
     token is not text.
     """
 
 def remove(
-    tokenizer: CoreTokenizer,
+    tokenizer: Tokenizer,
     ids: Sequence[int],
     mode: str,
     numbering: str,
 ) -> tuple[
-    tuple[CoreTokenizer, list[int]],
+    tuple[Tokenizer, list[int]],
     list[int],
     list[list[int]],
 ]:
@@ -1457,28 +1457,26 @@ def remove(
     """
 
 def prune(
-    tokenizer: CoreTokenizer,
+    tokenizer: Tokenizer,
     to: int | None,
     counts: PieceTable,
     min_count: int | None,
     among: Sequence[int] | None,
     numbering: str,
-) -> tuple[tuple[CoreTokenizer, list[int]], list[tuple[int, int]]]:
+) -> tuple[tuple[Tokenizer, list[int]], list[tuple[int, int]]]:
     """Return a tokenizer with ``to`` tokens, or without those that occur less than ``min_count`` times, the new ids by old id
     (-1 if removed), and the ids of the removed tokens in the order of removal, each with its count at that time.
 
     With ``among``, only these tokens are removed.
     """
 
-def why_it_stays(tokenizer: CoreTokenizer, ids: Sequence[int]) -> list[str | None]:
+def why_it_stays(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str | None]:
     """Return, for each id, why its token must stay, or ``None`` if it is not required."""
 
-def built_on(
-    tokenizer: CoreTokenizer, ids: Sequence[int]
-) -> list[tuple[int, list[int]]]:
+def built_on(tokenizer: Tokenizer, ids: Sequence[int]) -> list[tuple[int, list[int]]]:
     """Return these tokens and all tokens that are built on them, each with its parts."""
 
-def id_of_written(tokenizer: CoreTokenizer, token: str) -> int | None:
+def id_of_written(tokenizer: Tokenizer, token: str) -> int | None:
     """Return the id of a token, as Hugging Face files write it, or ``None`` if there is none.
 
     >>> import bytepair
@@ -1488,28 +1486,28 @@ def id_of_written(tokenizer: CoreTokenizer, token: str) -> int | None:
     (220, 220)
     """
 
-def with_missing(tokenizer: CoreTokenizer) -> tuple[CoreTokenizer, int] | None:
+def with_missing(tokenizer: Tokenizer) -> tuple[Tokenizer, int] | None:
     """Return a tokenizer with a token for units that no token stands for, and its id, or ``None`` if there are no such units."""
 
-def unreached(tokenizer: CoreTokenizer) -> tuple[list[int], list[int]]:
+def unreached(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     """Return the tokens that merging their own units does not make, and the tokens that it makes, but that no neighbours
     leave whole.
     """
 
-def merged_units(tokenizer: CoreTokenizer, ids: Sequence[int]) -> list[int] | None:
+def merged_units(tokenizer: Tokenizer, ids: Sequence[int]) -> list[int] | None:
     """Return the ids that the units of consecutive text tokens are merged to, or ``None`` if a unit is not in the vocabulary or
     a token is not text.
     """
 
 def why_in_no_piece(
-    tokenizer: CoreTokenizer, texts: Sequence[bytes]
+    tokenizer: Tokenizer, texts: Sequence[bytes]
 ) -> list[Literal["changed", "cut"] | None]:
     """Return, for each text, why no piece can contain it: ``"changed"`` if the normalizer always changes it, ``"cut"`` if the
     split pattern always cuts it, or ``None`` if neither is proven.
     """
 
 def encode_full_rows(
-    tokenizer: CoreTokenizer,
+    tokenizer: Tokenizer,
     texts: Iterable[str | tuple[str, str]],
     lengths: Lengths,
     *,
@@ -1520,7 +1518,7 @@ def encode_full_rows(
     """Encode texts, or pairs of them, as Hugging Face's library does, with the truncation and padding of the call."""
 
 def encode_word_rows(
-    tokenizer: CoreTokenizer,
+    tokenizer: Tokenizer,
     texts: Sequence[tuple[list[str], list[str] | None]],
     lengths: Lengths,
     *,
@@ -1533,7 +1531,7 @@ def encode_word_rows(
     """
 
 def encode_file(
-    tokenizer: CoreTokenizer,
+    tokenizer: Tokenizer,
     names: tuple[str, str, str],
     *,
     is_wide: bool,
@@ -1562,7 +1560,7 @@ class Measure:
 
     def __new__(
         cls,
-        tokenizer: CoreTokenizer,
+        tokenizer: Tokenizer,
         *,
         words: str | None = None,
         added_tokens: _AddedTokens = "find",
@@ -1611,20 +1609,18 @@ def pattern_names() -> list[str]:
     True
     """
 
-def read(format: str, data: bytes) -> CoreTokenizer:
+def read(format: str, data: bytes) -> Tokenizer:
     """Read the content of a file, in a format that has one file and needs no options."""
 
-def write(format: str, tokenizer: CoreTokenizer) -> list[bytes]:
+def write(format: str, tokenizer: Tokenizer) -> list[bytes]:
     """Return the contents of the files of a format: two for ``gpt2`` and ``tiktoken``, otherwise one."""
 
 def write_huggingface_with_changes(
-    tokenizer: CoreTokenizer,
+    tokenizer: Tokenizer,
 ) -> tuple[bytes, list[tuple[str, str]]]:
     """Return the content of a ``tokenizer.json``, and the kinds of texts whose ids it changes, each with an example."""
 
-def read_gguf(
-    path: str | PathLike[str], dialect: Dialect | None = None
-) -> CoreTokenizer:
+def read_gguf(path: str | PathLike[str], dialect: Dialect | None = None) -> Tokenizer:
     """Read the tokenizer at the beginning of a ``.gguf`` file; the splitter of ``dialect`` replaces its own."""
 
 def half_of_pair(name: str, data: bytes) -> str | None:
@@ -1641,20 +1637,20 @@ def read_pair(
     merges: bytes,
     settings: dict[str, bytes],
     dialect: Dialect | None = None,
-) -> CoreTokenizer:
+) -> Tokenizer:
     """Read the contents of ``vocab.json``, ``merges.txt``, and the files with settings by name; the splitter of ``dialect``
     replaces their own.
     """
 
 def read_tiktoken(
     ranks: bytes, dialect: Dialect, special_tokens: dict[str, int]
-) -> CoreTokenizer:
+) -> Tokenizer:
     """Read the content of a ``.tiktoken`` file that was made for a dialect."""
 
-def read_tiktoken_sidecar(ranks: bytes, sidecar: bytes) -> CoreTokenizer:
+def read_tiktoken_sidecar(ranks: bytes, sidecar: bytes) -> Tokenizer:
     """Read the contents of a ``.tiktoken`` file and of its sidecar."""
 
-def read_encoding(ranks: bytes, name: str, renamed: dict[int, str]) -> CoreTokenizer:
+def read_encoding(ranks: bytes, name: str, renamed: dict[int, str]) -> Tokenizer:
     """Read a file of ranks as a published encoding."""
 
 def recognise_encodings(
@@ -1686,10 +1682,10 @@ def encoding_names() -> list[str]:
     True
     """
 
-def read_gpt1(vocab: bytes, merges: bytes) -> CoreTokenizer:
+def read_gpt1(vocab: bytes, merges: bytes) -> Tokenizer:
     """Read the contents of ``encoder_bpe_40000.json`` and ``vocab_40000.bpe``."""
 
-def read_compiled_file(path: str | PathLike[str]) -> CoreTokenizer:
+def read_compiled_file(path: str | PathLike[str]) -> Tokenizer:
     """Read a compiled tokenizer from a file."""
 
 def read_subword_vocabulary(data: bytes, threshold: int | None) -> list[str]:

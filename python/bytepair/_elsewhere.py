@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Iterable
 from typing import NoReturn
 
-from ._core import CoreTokenizer, Encoding
+from ._core import Encoding, Tokenizer as CoreTokenizer
 
 __all__ = [
     "INSTEAD_IN_MODULE",

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
-from ._core import CoreTokenizer
+from ._core import Tokenizer as CoreTokenizer
 from ._elsewhere import INSTEAD_OF_OPTIONS
 from ._names import refuse_set
 

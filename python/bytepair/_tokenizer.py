@@ -35,7 +35,7 @@ class _Named(type):
         return without_elsewhere(cls, super().__dir__())
 
 
-class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
+class Tokenizer(_core.Tokenizer, NamesElsewhere, metaclass=_Named):
     """Text to token ids and back.
 
     A tokenizer is immutable, can be used by any number of threads, is pickled by content,
@@ -603,7 +603,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         return self.n_vocab
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _core.CoreTokenizer):
+        if not isinstance(other, _core.Tokenizer):
             return NotImplemented
         return self.fingerprint == other.fingerprint
 

@@ -43,7 +43,7 @@ use crate::output::{bytes, text};
 /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
 /// >>> tokenizer.decode(tokenizer.encode("lower"))
 /// 'lower'
-#[pyclass(frozen, subclass, module = "bytepair._core")]
+#[pyclass(frozen, subclass, name = "Tokenizer", module = "bytepair._core")]
 pub(crate) struct CoreTokenizer(pub(crate) Arc<Tokenizer>);
 
 #[pymethods]

@@ -68,8 +68,8 @@ def _is_of_folder(path: Path) -> bool:
 
 
 def with_added_beside(
-    tokenizer: _core.CoreTokenizer, path: Path, added: list[AddedBeside]
-) -> _core.CoreTokenizer:
+    tokenizer: _core.Tokenizer, path: Path, added: list[AddedBeside]
+) -> _core.Tokenizer:
     """Return a tokenizer with the added tokens that files beside it list, as transformers does.
 
     New tokens get the ids in the files. An existing token keeps its id, and is matched as the files

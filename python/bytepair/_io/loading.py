@@ -110,7 +110,7 @@ INSTEAD_OF = {
 }
 
 
-def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
+def load(path: Path, options: Options = NO_OPTIONS) -> _core.Tokenizer:
     """Load the tokenizer at ``path``, a file or a folder, or the published one with this name."""
     if is_folder(path):
         return load_folder(path, options)
@@ -147,7 +147,7 @@ def is_missing(path: Path) -> bool:
     return False
 
 
-def _load_published(path: Path, options: Options) -> _core.CoreTokenizer:
+def _load_published(path: Path, options: Options) -> _core.Tokenizer:
     """Load the tokenizer that a cache has under a name, or say how to get it."""
     name = path.as_posix()
     found = published.find(name)
@@ -260,7 +260,7 @@ def _refuse_idle(format_name: str, options: Options) -> None:
         raise TokenizerError(message)
 
 
-def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
+def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.Tokenizer:
     """Load the file of a folder that says most about its tokenizer, with the tokens beside it.
 
     The order is that of ``FOLDER_FILES``, then that of ``FOLDER_PATTERNS``.
@@ -275,7 +275,7 @@ def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokeni
 
 def from_bytes(
     data: bytes, format_name: str | None, options: Options = NO_OPTIONS
-) -> _core.CoreTokenizer:
+) -> _core.Tokenizer:
     """Load a tokenizer from the content of a file; recognise the format if it is not named."""
     if format_name is None:
         format_name = sniff(data)
@@ -300,8 +300,8 @@ def _split_by(pattern: str | list[str] | None) -> _core.Dialect | None:
 
 
 def _from_path(
-    path: Path, reader: Callable[[Path], _core.CoreTokenizer]
-) -> _core.CoreTokenizer:
+    path: Path, reader: Callable[[Path], _core.Tokenizer]
+) -> _core.Tokenizer:
     try:
         return named(path, lambda: reader(path))
     except FileError:
@@ -313,7 +313,7 @@ def _from_path(
 
 def _load_pair(
     vocab_path: Path, merges_path: Path, pattern: str | list[str] | None
-) -> _core.CoreTokenizer:
+) -> _core.Tokenizer:
     vocab, merges = read(vocab_path), read(merges_path)
     folder = vocab_path.parent
     if vocab_path.name == GPT1_VOCAB:
@@ -326,7 +326,7 @@ def _load_pair(
 
 def _load_tiktoken(
     ranks: bytes, options: Options, path: Path | None = None
-) -> _core.CoreTokenizer:
+) -> _core.Tokenizer:
     """Load ranks, from a file or from bytes without a path."""
     named(path, lambda: _check_together(options))
     stem = "" if path is None else path.stem

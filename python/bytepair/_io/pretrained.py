@@ -18,7 +18,7 @@ from .files import StrPath, refuse_no_name, write_together
 
 
 def save(
-    tokenizer: _core.CoreTokenizer, directory: StrPath, *, ids_may_change: bool = False
+    tokenizer: _core.Tokenizer, directory: StrPath, *, ids_may_change: bool = False
 ) -> list[Path]:
     """Write both files, and return their paths."""
     refuse_no_name(directory)
@@ -35,7 +35,7 @@ def save(
 
 
 def settings_of(
-    tokenizer: _core.CoreTokenizer, document: Mapping[str, Any]
+    tokenizer: _core.Tokenizer, document: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the settings of a tokenizer whose ``tokenizer.json`` is ``document``."""
     parts = tokenizer.inspect().settings
@@ -58,7 +58,7 @@ def settings_of(
     return {**settings, "clean_up_tokenization_spaces": False}
 
 
-def _only_special(tokenizer: _core.CoreTokenizer, *, before: bool) -> str | None:
+def _only_special(tokenizer: _core.Tokenizer, *, before: bool) -> str | None:
     """Return the special token before or after a text, if there is exactly one."""
     single, _ = tokenizer.inspect().settings["template"]
     position = next(i for i, (which, _, _) in enumerate(single) if which is not None)

@@ -47,7 +47,7 @@ class Change(NamedTuple):
 
 
 def to_bytes(
-    tokenizer: _core.CoreTokenizer, format_name: str, *, ids_may_change: bool = False
+    tokenizer: _core.Tokenizer, format_name: str, *, ids_may_change: bool = False
 ) -> bytes:
     """Return the content of the file of a format."""
     data, _changes = _written(tokenizer, format_name, ids_may_change=ids_may_change)
@@ -55,7 +55,7 @@ def to_bytes(
 
 
 def _written(
-    tokenizer: _core.CoreTokenizer, format_name: str, *, ids_may_change: bool
+    tokenizer: _core.Tokenizer, format_name: str, *, ids_may_change: bool
 ) -> tuple[bytes, list[Change]]:
     """Return the content of the file of a format, and the kinds of text that get other ids from it."""
     expect("ids_may_change", ids_may_change, bool, "True or False")
@@ -73,7 +73,7 @@ def _written(
 
 
 def save(
-    tokenizer: _core.CoreTokenizer,
+    tokenizer: _core.Tokenizer,
     path: Path,
     format_name: str | None,
     *,

@@ -34,7 +34,7 @@ class TokenFile(NamedTuple):
 
 
 def encode_file(
-    tokenizer: _core.CoreTokenizer,
+    tokenizer: _core.Tokenizer,
     path: StrPath,
     output: StrPath,
     *,

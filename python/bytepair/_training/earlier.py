@@ -35,7 +35,7 @@ def earlier(
         return resume
     if isinstance(resume, Tokenizer):
         return Earlier(resume)
-    if isinstance(resume, _core.CoreTokenizer):
+    if isinstance(resume, _core.Tokenizer):
         return Earlier(Tokenizer(resume))
     return read_earlier(resume, dialect=dialect, pattern=pattern)
 

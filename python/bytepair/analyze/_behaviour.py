@@ -15,7 +15,7 @@ from functools import cache
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from bytepair._core import CoreTokenizer
+from bytepair._core import Tokenizer as CoreTokenizer
 from bytepair._expected import loaded
 from bytepair.errors import TokenizerError
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair._core import CoreTokenizer
+    from bytepair._core import Tokenizer as CoreTokenizer
 
 __all__ = ["NO_ID", "Encoder", "course_of", "end_mark", "named"]
 

@@ -39,7 +39,7 @@ class Adding(Protocol):
 
     def __call__(
         self, one: Tokenizer, *, may_help: bool
-    ) -> tuple[_core.CoreTokenizer, Found]: ...
+    ) -> tuple[_core.Tokenizer, Found]: ...
 
 
 OUTCOMES = {
@@ -194,7 +194,7 @@ def add_strings(
     texts = sorted({text for text in given if _is_text(text)}, key=_by_length)
     rows = [Addition(text, "") for text in texts]
 
-    def add(one: Tokenizer, *, may_help: bool) -> tuple[_core.CoreTokenizer, Found]:
+    def add(one: Tokenizer, *, may_help: bool) -> tuple[_core.Tokenizer, Found]:
         return _core.extend_with_strings(one, texts, may_help)
 
     found = _added(Base.of(tokenizer), "string", rows, add, allow_helpers=allow_helpers)
@@ -243,7 +243,7 @@ def merge_vocabularies(
     tokens = second.inspect().tokens()
     rows = [Addition(str(token), "", other_id=token.id) for token in tokens]
 
-    def add(one: Tokenizer, *, may_help: bool) -> tuple[_core.CoreTokenizer, Found]:
+    def add(one: Tokenizer, *, may_help: bool) -> tuple[_core.Tokenizer, Found]:
         core, found = _core.merge_vocabularies(one, rest, may_help)
         found += [None] * (len(rows) - len(found))  # the last ids may be lost
         for id_, outcome in lost.items():

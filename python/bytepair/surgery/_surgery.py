@@ -65,7 +65,7 @@ class Base:
         return Surgery(tokenizer, self.tokenizer, ids, report, self.source)
 
     def reduced(
-        self, renumbered: tuple[_core.CoreTokenizer, list[int]], report: SomeRemoved
+        self, renumbered: tuple[_core.Tokenizer, list[int]], report: SomeRemoved
     ) -> Surgery[SomeRemoved]:
         """Return the result of an operation that removes tokens."""
         core, ids = renumbered

@@ -21,7 +21,7 @@ from bytepair.cli.problems import tell
 from bytepair.cli.progress_line import ProgressLine
 from bytepair.cli.sizes import number
 from bytepair.cli.texts import read_texts
-from bytepair.cli.tokenizers_first import TokenizerPath, names_of
+from bytepair.cli.tokenizers_first import TokenizerPath
 
 __all__ = ["EXCEEDED", "compare"]
 
@@ -153,7 +153,7 @@ def compare_all(
     if as_json:
         print(json.dumps({"paths": names, **as_object(found, limit)}))
     else:
-        print_folded(as_lines(found, names, limit, names_of([*paths])))
+        print_folded(as_lines(found, names, limit))
     if max_growth is None or found.corpus is None:
         return 0
     return _check_growth(

@@ -7,9 +7,11 @@ bytes that are not part of a character, are written as escapes.
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bytepair._added import AddedToken
+from bytepair._io.recognising import names_of
 from bytepair._plurals import amount
 from bytepair.analyze._stats.verdict import Count, verdict
 from bytepair.views._runs import PART_TITLES, Line, Run
@@ -38,18 +40,11 @@ FIRST, SECOND = "first", "second"
 """The styles of entries that are only in A or only in B, as in a diff."""
 
 
-def as_lines(
-    found: Comparison,
-    names: Sequence[str],
-    n_shown: int,
-    short_names: Sequence[str] | None = None,
-) -> Iterator[Line]:
-    """Write a comparison for a terminal, with a limited number of entries of each kind.
-
-    The verdict has the short names of both tokenizers, if they have others.
-    """
+def as_lines(found: Comparison, names: tuple[str, str], n_shown: int) -> Iterator[Line]:
+    """Write a comparison for a terminal, with a limited number of entries of each kind."""
     if found.corpus is not None:
-        sentences = verdict(_counts(found, found.corpus, short_names or names))
+        short_names = names_of(list(map(Path, names)))
+        sentences = verdict(_counts(found, found.corpus, short_names))
         yield from ([Run(plain(sentence), "heading")] for sentence in sentences)
         if sentences:
             yield []

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from bytepair._core import CoreTokenizer
+from bytepair._core import Tokenizer as CoreTokenizer
 from bytepair._expected import loaded
 from bytepair._io.files import StrPath
 from bytepair._names import refuse_set

@@ -85,7 +85,7 @@ class TokenTable:
         return int(np.count_nonzero(self.kinds != HOLE))
 
 
-def token_table(tokenizer: _core.CoreTokenizer) -> TokenTable:
+def token_table(tokenizer: _core.Tokenizer) -> TokenTable:
     """Compute the properties of each token of a vocabulary.
 
     >>> import bytepair
@@ -118,7 +118,7 @@ def token_table(tokenizer: _core.CoreTokenizer) -> TokenTable:
     )
 
 
-def _writes_spaces_as_marks(tokenizer: _core.CoreTokenizer) -> bool:
+def _writes_spaces_as_marks(tokenizer: _core.Tokenizer) -> bool:
     """Return whether a tokenizer turns spaces into U+2581."""
     pieces = tokenizer.split("a b")
     written = [p.encode() if isinstance(p, str) else p for p in pieces]
@@ -132,7 +132,7 @@ def _decoded(text: bytes) -> str | None:
         return None
 
 
-def _inner(tokenizer: _core.CoreTokenizer) -> NDArray[np.bool_]:
+def _inner(tokenizer: _core.Tokenizer) -> NDArray[np.bool_]:
     is_inner = np.zeros(tokenizer.n_vocab, np.bool_)
     merges = tokenizer.inspect().merge_log
     parts = [part for left, right, *_ in merges for part in (left, right)]
