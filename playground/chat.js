@@ -8,6 +8,7 @@ const FORMS = [
   { before: "<|start|>", after: "<|message|>", end: "<|end|>", between: "" },
 ];
 const MESSAGES = [["system", "You answer in one sentence."], ["user", "What is a token?"], ["assistant", "A piece of text that has a number."]];
+const MOST_OF_A_ROLE = 80; // with the mark after it
 const encoder = new TextEncoder();
 
 /** Find the forms of chats that open tokenizers have the special tokens for. */
@@ -26,12 +27,14 @@ export function sampleChat(tokenizers) {
 export function messagesIn(text, tokenizers) {
   return formsOf(tokenizers).flatMap(({ before, after, end }) => {
     const found = [];
+    let stop = 0; // the next end, or -1 for none: each is looked for once
     for (let at = text.indexOf(before); at >= 0; at = text.indexOf(before, at + 1)) {
       const from = at + before.length;
-      const head = text.indexOf(after.trim() || after, from);
-      const stop = text.indexOf(end, from);
-      const role = text.slice(from, head);
-      if (head >= 0 && /^\w+$/.test(role)) found.push({ at, to: stop < 0 ? text.length : stop + end.length, role });
+      const near = text.slice(from, from + MOST_OF_A_ROLE);
+      const head = near.indexOf(after.trim() || after);
+      const role = near.slice(0, Math.max(head, 0));
+      if (stop >= 0 && stop < from) stop = text.indexOf(end, from);
+      if (/^\w+$/.test(role)) found.push({ at, to: stop < 0 ? text.length : stop + end.length, role });
     }
     return inBytes(text, found);
   });

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import bytepair
-from bytepair import Tokenizer
+from bytepair import FileError, Tokenizer
 from bytepair.analyze._compare import torture
 from bytepair.compat import tiktoken as shaped
 from bytepair.compat.tiktoken import (
@@ -266,9 +266,12 @@ def test_gpt2_has_the_ranks_of_r50k_base(cache, shared, monkeypatch):
     assert get_encoding("gpt2", folder=folder).n_vocab == 50257
     monkeypatch.setenv("BYTEPAIR_ENCODINGS", str(folder))
     assert shaped.encoding_for_model("gpt-2").encode("hello world, 123") == expected
-    for name in ("gpt2", "gpt-2", "davinci"):
+    for name in ("gpt2", "gpt-2", "text-ada-001"):
         assert Tokenizer.from_file(name).encode("hello world, 123") == expected
-    assert Tokenizer.from_file("gpt-oss-20b").special_tokens["<|call|>"] == 200012
+    assert Tokenizer.from_file("o200k_harmony").special_tokens["<|call|>"] == 200012
+    for name in ("gpt-4o-own/tokenizer.json", "o1-own.json", "gpt-4o-own", "ada"):
+        with pytest.raises(FileError, match="no such file or folder"):
+            Tokenizer.from_file(name)
 
 
 def test_a_damaged_file_of_the_cache_is_refused_and_kept(cache, monkeypatch):

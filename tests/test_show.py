@@ -212,7 +212,7 @@ def test_notes_of_right_to_left_text_are_a_list(trained):
         "[low]",
         "  257  6c 6f 77  [low]",
         "",
-        "‹2› 2 tokens that meet within a character",
+        "‹2› 2 tokens that share a character",
     ]
 
 
@@ -264,7 +264,7 @@ def test_rows_of_several_tokenizers_are_lined_up():
         "1 [l][o][w][e][r][ ][é‹2›]",
         "2 [low]    [er]  [ ][é‹2›]",
         "",
-        "‹2› 2 tokens that meet within a character",
+        "‹2› 2 tokens that share a character",
     ]
 
 

@@ -166,13 +166,18 @@ def located(path: Path) -> Path:
     return path if found is None else found.path
 
 
+def file_read_at(path: Path) -> Path:
+    """Return the file that is read for a path: of a folder, the one that says most about its tokenizer."""
+    path = located(path)
+    return file_in(path) if is_folder(path) else path
+
+
 def check_sha256(path: Path, expected: str) -> None:
     """Refuse the file that is read at a path if its SHA-256 is not the expected one."""
     if not re.fullmatch("[0-9A-Fa-f]{64}", str(expected)):
         message = f"sha256 must be 64 hexadecimal digits, not {expected!r:.80}"
         raise TokenizerError(message)
-    path = located(path)
-    file = file_in(path) if is_folder(path) else path
+    file = file_read_at(path)
     pair = pair_of(file)
     if pair is not None:
         names = " and ".join(each.name for each in pair)
@@ -201,7 +206,7 @@ def needed_options(path: Path, options: Options) -> Options:
     for a GGUF file and for a ``vocab.json`` with ``merges.txt``; none if loading will fail.
     """
     try:
-        file = file_in(path) if is_folder(path) else path
+        file = file_read_at(path)
         acting = ACTING_OPTIONS.get(format_of_file(file), ())
     except TokenizerError:
         return NO_OPTIONS

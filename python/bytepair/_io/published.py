@@ -118,18 +118,28 @@ def how_to_get(name: str) -> str:
             f"if it is a model on the Hugging Face Hub, the cache {hub.cache_folder()} does not have it: "
             f"to fetch it, pip install 'bytepair[hub]'; in Python, call Tokenizer.from_hub({name!r})"
         )
+    if "/" in name or Path(name).suffix[1:2].isalpha():  # unlike llama3.1
+        return ""
+    encoding = encoding_of_model(name)
+    if encoding is not None and not any(map(str.isspace, name)):
+        return (
+            f"models of OpenAI with such names have the encoding {encoding}; name that"
+        )
     close = difflib.get_close_matches(name.lower(), {**RANKS, **MODEL_TO_ENCODING}, n=3)
     if close:
         return f"did you mean {' or '.join(close)}?"
-    is_path = os.sep in name or Path(name).suffix[1:2].isalpha()  # unlike llama3.1
-    return "" if is_path else f"published tokenizers have names such as {EXAMPLES}"
+    return f"published tokenizers have names such as {EXAMPLES}"
 
 
 def _encoding_of(name: str) -> str | None:
-    """Return the encoding that a name means; ``None`` for a text that only begins like the name of a model."""
-    if any(map(str.isspace, name)):
-        return None
-    return name if name in RANKS else encoding_of_model(name)
+    """Return the encoding that a name means, if it is exactly that of an encoding or a model with a digit.
+
+    A name that only begins like that of a model, such as ``gpt-4o-own``, may be the path of another
+    tokenizer, and a word such as ``ada``, once a model, may be a text.
+    """
+    if name in RANKS:
+        return name
+    return None if name.isalpha() else MODEL_TO_ENCODING.get(name)
 
 
 def encoding_of_model(name: str) -> str | None:

@@ -123,6 +123,9 @@ def ids_of(
     """
     typed = " ".join(arguments)
     is_ids = re.fullmatch(r"\[?[0-9\s,]*\]?", typed) is not None
+    if re.search(r"\d,\d", typed) and not typed.startswith("[") and is_text(typed):
+        message = f"{typed!r:.80}: one id or several? put spaces between ids, and no commas within one"
+        raise FileError(message)
     if arguments and is_ids and is_text(typed):
         ids = " ".join(re.findall(r"\d+", typed))
         return Source(typed=ids.encode(), kind="ids")

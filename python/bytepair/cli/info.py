@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import click
 
 from bytepair import FormatError, Tokenizer, read_log
-from bytepair._io.loading import located
-from bytepair._io.recognising import file_in, format_of_file
+from bytepair._io.loading import file_read_at
+from bytepair._io.recognising import format_of_file
 from bytepair._plurals import amount
 
 from .command import DISPLAY, Option, command
@@ -174,8 +174,7 @@ def _explained(name: str, parts: dict[str, str]) -> str:
 
 def _file(path: Path) -> str:
     """Return the name, the format and the size of a file, or of the file that is read in a folder."""
-    path = located(path)
-    file = file_in(path) if path.is_dir() else path
+    file = file_read_at(path)
     if not file.is_file():  # a pipe
         return ""
     return f"{file.name} (format {format_of_file(file)}), {amount(file.stat().st_size, 'byte')}"
@@ -217,7 +216,7 @@ def _dead_literals(tokenizer: Tokenizer) -> list[str]:
     from bytepair.analyze._literals import dead_literals
 
     return [
-        f"a plain text, not a pattern, is to split texts: {text!r}; see bytepair doctor --explain BP506"
+        f"texts are split at {text!r}, which is not read as a pattern; see bytepair doctor --explain BP506"
         for text in dead_literals(tokenizer)
     ]
 

@@ -31,9 +31,7 @@ TEXT = Argument(
     "The text, in quotes if it has spaces, or the name of a file; - is standard input. Without either, "
     "standard input is read, unless it is a terminal.",
 )
-TEXT_OPTION = Option(
-    "--text TEXT", "The text itself, even if a file has this name.", name="text"
-)
+TEXT_OPTION = Option("--text TEXT", "The text itself, even if a file has this name.")
 FILE_ENDINGS = (
     ".bin",
     ".bytepair",

@@ -77,7 +77,7 @@ def told_apart(
     if first in ("", "-"):
         message = f"{first!r} is not a tokenizer; tokenizers come first"
         raise TokenizerError(message)
-    more = list(takewhile(_is_next, others))
+    more = list(takewhile(lambda name: is_tokenizer(Path(name)), others))
     paths, rest = [fetched(Path(first)), *map(Path, more)], others[len(more) :]
     if not is_tokenizer(paths[0]):
         Tokenizer.from_file(first)  # says why it is none
@@ -90,12 +90,6 @@ def told_apart(
         )
         raise TokenizerError(message)
     return paths, rest
-
-
-def _is_next(name: str) -> bool:
-    """Whether an argument is one more tokenizer; a word such as ``ada``, once a model of OpenAI, is a text."""
-    is_word = name.isalpha() and is_missing(Path(name))
-    return not is_word and is_tokenizer(Path(name))
 
 
 def short_names(paths: list[Path]) -> list[str]:

@@ -78,7 +78,7 @@ def drawn(
     parts = (run.text for line in lines for run in line if run.style.endswith(" part"))
     if mark := next(filter(SHARED.fullmatch, parts), None):
         yield []
-        yield [Run(f"{mark} {mark[1:-1]} tokens that meet within a character", "note")]
+        yield [Run(f"{mark} {mark[1:-1]} tokens that share a character", "note")]
 
 
 def _drawn(
