@@ -1070,7 +1070,9 @@ def test_info_warns_of_a_pattern_that_is_a_text(tmp_path):
     """The command that shows a tokenizer says it, too; the finding says what the pattern would cut."""
     edited(with_literal).save(tmp_path / "tokenizer.json")
     told = commands.run("info", tmp_path / "tokenizer.json").stdout
-    assert r"texts are split at '\\p{N}|\\P{N}+', which is not read as a pattern" in told
+    assert (
+        r"texts are split at '\\p{N}|\\P{N}+', which is not read as a pattern" in told
+    )
     [finding] = diagnose(edited(with_literal), select=["BP506"]).findings
     assert "I'll pay  | 1 | 2 | , | 3 | 4 | 5 |  for it" in finding.tokens[0].detail
 
