@@ -18,6 +18,9 @@ LARGER = 8
 ALLOWED = 3.0
 """How many times more than eight times as much is still well: caches overflow on the way."""
 
+TRIES = 5
+"""How often the larger input is measured: other programs only ever add to its time."""
+
 MIN_SECONDS = 0.4
 """What the larger input must cost at least to be judged."""
 
@@ -146,4 +149,8 @@ def test_eight_times_as_much_costs_eight_times(name):
     while large < MIN_SECONDS and size < 20_000:
         size *= LARGER
         small, large = large, seconds(case(size))
-    assert not small or large <= max(small * LARGER * ALLOWED, MIN_SECONDS)
+    for _ in range(TRIES):
+        if not small or large <= max(small * LARGER * ALLOWED, MIN_SECONDS):
+            return
+        large = min(large, seconds(case(size)))
+    pytest.fail(f"{large:.2f} s for {LARGER} times what took {small:.3f} s")
