@@ -81,6 +81,7 @@ _MODULES = (
     "reference",
     "scale",
     "segmentation",
+    "serving",
     "surgery",
 )
 """Modules that are imported when they are first used."""

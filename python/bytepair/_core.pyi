@@ -21,6 +21,7 @@ __all__ = [
     "Inspection",
     "Lengths",
     "Measure",
+    "Patch",
     "PieceTable",
     "Token",
     "TokenCounter",
@@ -1023,6 +1024,65 @@ class Encoding:
         """
 
     def __len__(self) -> int: ...
+
+@final
+class Patch:
+    """How a list of ids changes: which of its ids stay, and which come instead of the others.
+
+    The new list is ``old[:keep] + ids + old[len(old) - keep_after:]``. ``keep_after`` is 0 if the text changed at its end.
+
+    >>> from bytepair.serving import Patch
+    >>> patch = Patch(2, [7, 8])
+    >>> patch.apply([1, 2, 3])
+    [1, 2, 7, 8]
+    >>> patch
+    Patch(keep=2, ids=[7, 8], keep_after=0)
+    """
+
+    def __new__(cls, keep: int, ids: _Ids, keep_after: int = 0) -> Self: ...
+    @property
+    def keep(self) -> int:
+        """How many ids at the beginning stay.
+
+        >>> from bytepair.serving import Patch
+        >>> Patch(2, [7, 8]).keep
+        2
+        """
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids that come after those that stay.
+
+        >>> from bytepair.serving import Patch
+        >>> Patch(2, [7, 8]).ids
+        [7, 8]
+        """
+
+    @property
+    def keep_after(self) -> int:
+        """How many ids at the end stay.
+
+        >>> from bytepair.serving import Patch
+        >>> Patch(2, [7, 8]).keep_after
+        0
+        """
+
+    def apply(self, ids: _Ids) -> list[int]:
+        """Return the new list of ids.
+
+        >>> from bytepair.serving import Patch
+        >>> Patch(1, [7], keep_after=1).apply([1, 2, 3])
+        [1, 7, 3]
+
+        Raises
+        ------
+        TokenizerError
+            There are fewer ids than stay.
+        """
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __getnewargs__(self) -> tuple[int, list[int], int]: ...
 
 @final
 class TokenCounter:

@@ -28,6 +28,7 @@ mod measure;
 mod output;
 mod reading;
 mod rows;
+mod serving;
 mod template;
 mod tokenizer;
 mod training;
@@ -52,6 +53,7 @@ mod _core {
         importing::{instructions, ready},
         measure::{Measure, Usage, unicode_scripts},
         rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl},
+        serving::Patch,
         template::Lengths,
         tokenizer::{
             CoreTokenizer, DecodeStream, Inspection, KnownToken, TokenCounter,

@@ -27,6 +27,7 @@ mod piece;
 pub mod pretokenize;
 mod scope;
 pub mod segment;
+pub mod serving;
 mod sink;
 pub mod surgery;
 pub mod template;

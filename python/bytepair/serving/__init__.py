@@ -1,0 +1,8 @@
+"""For programs that serve and fine-tune models: growing text, segments, sampled ids, and bytes of tokens.
+
+Every answer is exact: it is proven for the text at hand, or refused with the reason.
+"""
+
+from bytepair._core import Patch
+
+__all__ = ["Patch"]
