@@ -160,7 +160,7 @@ def every_way(tokenizer, texts, folder, **options):
     joined = "\n".join(texts)
     source, target, long = folder / "text.txt", folder / "ids.npy", joined * 40
     source.write_bytes(joined.encode())
-    counter = bytepair.TokenCounter(tokenizer, **options)
+    session = tokenizer.session(**options)
     ids, offsets = tokenizer.encode_batch_to_numpy(texts, **options, threads=2)
     found = {"arrays": (ids.tolist(), offsets.tolist())}
     for threads in (1, 2):
@@ -179,7 +179,7 @@ def every_way(tokenizer, texts, folder, **options):
         "array": tokenizer.encode_to_numpy(joined, **options).tolist(),
         "long": tokenizer.encode_to_numpy(long, **options).tolist(),
         "counts": tokenizer.count_batch(texts, **options, threads=2),
-        "counter": [counter.append(part) for part in joined[:900]],
+        "session": [session.append(part).ids for part in joined[:900]],
         "truncated": [tokenizer.truncate(text, 5, **options) for text in texts],
         "dropout": tokenizer.encode_full(joined, dropout=0.3, seed=4, **options).ids,
     }
@@ -385,10 +385,10 @@ def test_a_token_that_must_not_be_there_is_found_wherever_a_text_is_cut(ours, tm
             with pytest.raises(bytepair.SpecialTokenError, match=f"at byte {place};"):
                 way(text)
     for token in ("<s>", "<think>"):
-        counter = bytepair.TokenCounter(ours, **options)
-        counter.append("low low ")
+        session = ours.session(**options)
+        session.append("low low ")
         with pytest.raises(bytepair.SpecialTokenError, match="at byte 8;"):
-            [counter.append(letter) for letter in token]
+            [session.append(letter) for letter in token]
 
 
 def test_tokens_that_are_not_special_are_errors_where_they_are_named(ours):

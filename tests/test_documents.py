@@ -5,7 +5,6 @@ random texts; here are published vocabularies, files, and what users meet.
 """
 
 import contextlib
-import copy
 import json
 import os
 import signal
@@ -231,49 +230,6 @@ def test_ctrl_c_ends_the_work(tokenizer, tmp_path):
 
 
 # Counting and cutting
-
-
-@given(parts=st.lists(st.text(ALPHABET, max_size=12), max_size=8))
-def test_a_counter_is_exact_after_every_part(any_tokenizer, parts):
-    """The number is always that of the ids of all text so far; a copy goes its own way."""
-    counter = bytepair.TokenCounter(any_tokenizer)
-    text = ""
-    for part in parts:
-        trial = copy.copy(counter)
-        text += part
-        n_ids = len(any_tokenizer.encode(text))
-        assert trial.append(part) == n_ids
-        assert counter.append(part.encode()) == counter.total == n_ids
-
-
-def test_a_counter_is_exact_where_a_special_token_grows_in_a_word():
-    """A token that is spelled letter by letter behind a long word is found, or refused."""
-    options = {"vocab_size": 262, "special_tokens": ["<s>", "bbc"]}
-    tokenizer = bytepair.train_from_iterator(["abab " * 9], **options)
-    for allowed in ((), "all"):
-        counter = bytepair.TokenCounter(tokenizer, allowed_special=allowed)
-        text = ""
-        for part in ["ab" * 400, *"abbbcabcbbc<s>bbcbc"]:
-            text += part
-            expected = tokenizer.encode(text, allowed_special=allowed)
-            assert counter.append(part) == len(expected), text[-9:]
-    counter = bytepair.TokenCounter(tokenizer, disallowed_special="all")
-    assert counter.append("ab" * 400) == tokenizer.count("ab" * 400)
-    counter.append("bb")
-    with pytest.raises(bytepair.SpecialTokenError, match="bbc"):
-        counter.append("c")
-    assert counter.append("b") == tokenizer.count("ab" * 400 + "bbb")
-
-
-def test_a_counter_stays_as_it_was_where_a_text_is_refused(tokenizer):
-    """A disallowed special token is refused, also where two parts make it."""
-    counter = bytepair.TokenCounter(tokenizer, disallowed_special="all")
-    total = counter.append("the cat <")
-    with pytest.raises(bytepair.SpecialTokenError, match="at byte 8"):
-        counter.append("s>")
-    assert counter.total == total
-    assert counter.append("t>") == tokenizer.count("the cat <t>")
-    assert bytepair.TokenCounter(tokenizer, allowed_special="all").append("<s>") == 1
 
 
 @given(text=st.text(ALPHABET, max_size=60), n=st.integers(0, 20))

@@ -68,9 +68,9 @@ def counting(text, dialect):
     parts = [text[start : start + 10] for start in range(0, len(text), 10)]
 
     def work():
-        counter = bytepair.TokenCounter(tokenizer)
+        session = tokenizer.session()
         for part in parts:
-            counter.append(part)
+            session.append(part)
 
     return work
 

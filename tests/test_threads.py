@@ -65,19 +65,17 @@ def test_lists_of_new_ids_are_made_at_once():
     assert at_once(lambda _: large.encode(text)) == [ids] * N_THREADS
 
 
-def test_counters_and_streams_of_one_tokenizer_run_side_by_side(tokenizer):
-    """Each thread's own counter and stream know nothing of the others'."""
+def test_sessions_and_streams_of_one_tokenizer_run_side_by_side(tokenizer):
+    """Each thread's own session and stream know nothing of the others'."""
 
     def work(number):
         text = TEXTS[number % len(TEXTS)][:400]
         ids = tokenizer.encode(text)
-        counter, stream = (
-            bytepair.TokenCounter(tokenizer),
-            bytepair.DecodeStream(tokenizer),
-        )
-        totals = [counter.append(character) for character in text]
+        session, stream = tokenizer.session(), bytepair.DecodeStream(tokenizer)
+        for character in text:
+            session.append(character)
         assert "".join(map(stream.push, ids)) + stream.finish() == text
-        return totals[-1:] == [len(ids)] or not text
+        return session.ids.tolist() == ids
 
     assert all(at_once(work))
 

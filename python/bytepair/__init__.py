@@ -21,7 +21,6 @@ from ._added import AddedToken
 from ._core import (
     DecodeStream,
     Encoding,
-    TokenCounter,
     dialect_names as dialects,
     encoding_names as encodings,
     pattern_names as patterns,
@@ -55,7 +54,6 @@ __all__ = [
     "Encoding",
     "MergeLog",
     "Progress",
-    "TokenCounter",
     "TokenFile",
     "Tokenizer",
     "TokenizerError",

@@ -23,8 +23,8 @@ __all__ = [
     "Measure",
     "Patch",
     "PieceTable",
+    "Session",
     "Token",
-    "TokenCounter",
     "Tokenizer",
     "Usage",
     "added_tokens",
@@ -557,6 +557,26 @@ class Tokenizer:
             No token has this id.
         """
 
+    def session(
+        self,
+        text: _Text = "",
+        *,
+        keep_ids: bool = True,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
+    ) -> Session:
+        """Return a :class:`bytepair.serving.Session`: a text that grows and changes, with its ids.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> session = tokenizer.session("low lo")
+        >>> session.append("w")
+        Patch(keep=2, ids=[257], keep_after=0)
+
+        Raises the errors of :meth:`encode`.
+        """
+
     def inspect(self) -> Inspection:
         """Return an object that shows the parts of the tokenizer, and what it does with a text.
 
@@ -1085,62 +1105,179 @@ class Patch:
     def __getnewargs__(self) -> tuple[int, list[int], int]: ...
 
 @final
-class TokenCounter:
-    """Counts the ids of a growing text, exactly after each part.
+class Session:
+    """A text that grows and changes, with its ids, which are always those of the whole text.
 
-    Appending a part encodes it and the end of the text before it, usually a word. A tokenizer
-    that cannot cut texts encodes the whole text again.
+    A change costs what encoding the new text and the end of the text before it takes, usually a word, however long the
+    whole text is. A session takes about as much memory as its text and four bytes for each id. With ``keep_ids=False``
+    it only counts, and keeps the end of its text alone.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    >>> counter = bytepair.TokenCounter(tokenizer)
-    >>> [counter.append(part) for part in ["l", "ow", " low", "er"]]
-    [1, 1, 3, 5]
+    >>> session = tokenizer.session("lo")
+    >>> session.append("wer")
+    Patch(keep=0, ids=[257, 68, 81], keep_after=0)
+    >>> session.ids, len(session)
+    (array([257,  68,  81], dtype=uint32), 3)
+
+    Only the options about special tokens apply; special tokens of a template are not added. A tokenizer that cannot
+    prove where its texts can be cut encodes the whole text after each change, and :meth:`explain` says why.
     """
 
     def __new__(
         cls,
         tokenizer: Tokenizer,
+        text: _Text = "",
         *,
+        keep_ids: bool = True,
         allowed_special: _Specials = (),
         disallowed_special: _Specials = (),
         added_tokens: _AddedTokens = "find",
     ) -> Self: ...
     @property
-    def total(self) -> int:
-        """The number of ids of all texts so far.
+    def ids(self) -> NDArray[np.uint32]:
+        """The ids, ``uint32[n]``.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> counter = bytepair.TokenCounter(tokenizer)
-        >>> counter.append("lower"), counter.total
-        (3, 3)
+        >>> tokenizer.session("lower").ids
+        array([257,  68,  81], dtype=uint32)
+
+        Raises
+        ------
+        TokenizerError
+            The session keeps no ids.
         """
 
-    def append(self, text: str | bytes) -> int:
-        """Append a text, and return the number of ids of all texts so far.
+    @property
+    def text(self) -> str:
+        """The text, without what waits; bytes that are not UTF-8 are replaced by U+FFFD.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> counter = bytepair.TokenCounter(tokenizer)
-        >>> counter.append("low"), counter.append("er")
-        (1, 3)
+        >>> tokenizer.session("lower").text
+        'lower'
 
-        Raises the errors of ``Tokenizer.encode``; the counter is then unchanged.
+        Raises
+        ------
+        TokenizerError
+            The session keeps no ids.
         """
 
-    def copy(self) -> Self:
-        """Return an independent counter in the same state.
+    @property
+    def n_stable(self) -> int:
+        """The number of ids that no continuation can change. They are the first ones.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> counter = bytepair.TokenCounter(tokenizer)
-        >>> trial = counter.copy()
-        >>> trial.append("lower"), counter.total
-        (3, 0)
+        >>> session = tokenizer.session("low lower")
+        >>> session.n_stable, len(session)
+        (1, 5)
+        """
+
+    @property
+    def held(self) -> str | bytes:
+        r"""What waits for the next text: bytes that only begin a character, or the first half of a surrogate pair as
+        ``str``. It has no ids yet.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.session(b"low\xe2\x80").held
+        b'\xe2\x80'
+        """
+
+    def append(self, text: _Text) -> Patch:
+        r"""Append a text, and return how the ids change.
+
+        Bytes at its end that only begin a character, or the first half of a surrogate pair, wait for the rest:
+        :attr:`held` shows them.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> session = tokenizer.session("low lo")
+        >>> session.append("w")
+        Patch(keep=2, ids=[257], keep_after=0)
+        >>> session.append(b"\xe2\x80"), session.held
+        (Patch(keep=3, ids=[], keep_after=0), b'\xe2\x80')
+
+        Raises the errors of ``Tokenizer.encode``; the session is then unchanged.
+        """
+
+    def update(self, text: _Text) -> Patch:
+        """Make the text another one, and return how the ids change. Only what differs is encoded.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> session = tokenizer.session("low low low")
+        >>> session.update("low lower low")
+        Patch(keep=3, ids=[68, 81], keep_after=2)
+
+        Raises
+        ------
+        TokenizerError
+            The session keeps no ids; also the errors of :meth:`append`.
+        """
+
+    def replace(self, start: int, stop: int, text: _Text) -> Patch:
+        """Put a text in the place of ``text[start:stop]``, and return how the ids change.
+
+        The places count characters if ``text`` is a ``str``, and bytes if it is ``bytes``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> session = tokenizer.session("low low low")
+        >>> session.replace(4, 7, "lower")
+        Patch(keep=3, ids=[68, 81], keep_after=2)
+        >>> session.text
+        'low lower low'
+
+        Raises
+        ------
+        TokenizerError
+            The places are not in the text, or the session keeps no ids; also the errors of :meth:`append`.
+        """
+
+    def finish(self) -> Patch:
+        r"""Encode bytes that wait as they are, since nothing follows, and return how the ids change.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> session = tokenizer.session(b"low\xe2\x80")
+        >>> session.finish()
+        Patch(keep=1, ids=[158, 222], keep_after=0)
+
+        Raises
+        ------
+        EncodingError
+            The dialect requires UTF-8, or half of a surrogate pair waits.
+        """
+
+    def explain(self) -> str | None:
+        r"""Return why no id can be proven to be stable, or ``None``.
+
+        >>> import bytepair
+        >>> doubled = r"(\w)\1|."
+        >>> tokenizer = bytepair.train_from_iterator(["aab"], merges=1, pattern=doubled)
+        >>> tokenizer.session("low").explain()
+        'the split pattern needs backtracking'
+        """
+
+    def fork(self) -> Self:
+        """Return an independent session in the same state. Both share the memory of the text before.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> session = tokenizer.session("low")
+        >>> trial = session.fork()
+        >>> _ = trial.append("er")
+        >>> len(trial), len(session)
+        (3, 1)
         """
 
     def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: Any, /) -> Self: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[Tokenizer], dict[str, Any]]: ...
+    def __len__(self) -> int: ...
 
 @final
 class DecodeStream:

@@ -32,7 +32,7 @@ INSTEAD = {
     "convert_ids_to_tokens": "token_bytes(id), or encode_full(text).tokens",
     "convert_tokens_to_ids": "token_to_id(token)",
     "count_tokens": "count(text)",
-    "counter": "bytepair.TokenCounter(tokenizer)",
+    "counter": "session(keep_ids=False)",
     "Decode": "decode(ids)",
     "decode_ids": "decode(ids)",
     "decode_pieces": "decode(ids)",

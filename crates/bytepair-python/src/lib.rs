@@ -26,6 +26,7 @@ mod formats;
 mod importing;
 mod measure;
 mod output;
+mod patch;
 mod reading;
 mod rows;
 mod serving;
@@ -52,11 +53,11 @@ mod _core {
         },
         importing::{instructions, ready},
         measure::{Measure, Usage, unicode_scripts},
+        patch::Patch,
         rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl},
-        serving::Patch,
         template::Lengths,
         tokenizer::{
-            CoreTokenizer, DecodeStream, Inspection, KnownToken, TokenCounter,
+            CoreTokenizer, DecodeStream, Inspection, KnownToken, Session,
             changing::{
                 added_tokens, built_on, extend_with_strings, merge_vocabularies, prune, remove,
                 shorten, why_it_stays, with_added_tokens, with_lengths, with_special_tokens,

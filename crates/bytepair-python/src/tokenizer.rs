@@ -3,13 +3,14 @@
 //! This file has the class, its properties, and decoding. `encoding` has the methods that encode, `changing` makes new
 //! tokenizers from one, `inspecting` shows the parts of a tokenizer and what happens to a text, and `reachability` answers
 //! which tokens can occur. `calls` reads the texts and options of a call, and encodes the rows of a column; `stream` decodes
-//! ids one by one, and counts the ids of a growing text.
+//! ids one by one, and `session` has the ids of a text that grows.
 
 mod calls;
 pub(crate) mod changing;
 pub(crate) mod encoding;
 mod inspecting;
 pub(crate) mod reachability;
+mod session;
 mod stream;
 
 use std::sync::Arc;
@@ -21,9 +22,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString};
 
+use self::calls::Keywords;
 pub(crate) use self::calls::encode_rows;
 pub(crate) use self::inspecting::{Inspection, KnownToken, graphemes};
-pub(crate) use self::stream::{DecodeStream, TokenCounter};
+pub(crate) use self::session::Session;
+pub(crate) use self::stream::DecodeStream;
 use crate::convert::{BorrowedText, Ids, decode_errors, id, in_batch, refuse_set};
 use crate::error::{OrRaise, to_python};
 use crate::output::{bytes, text};
@@ -182,6 +185,25 @@ impl CoreTokenizer {
         let parts = self.0.parts();
         let token = parts.vocabulary.expect_token(self::id(id)?).or_raise()?;
         Ok(PyBytes::new(py, &parts.units.written(token)))
+    }
+
+    /// Return a :class:`bytepair.serving.Session`: a text that grows and changes, with its ids.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> session = tokenizer.session("low lo")
+    /// >>> session.append("w")
+    /// Patch(keep=2, ids=[257], keep_after=0)
+    ///
+    /// Raises the errors of :meth:`encode`.
+    #[pyo3(signature = (text=None, *, keep_ids=true, **options), text_signature = "($self, text='', *, keep_ids=True, allowed_special=(), disallowed_special=(), added_tokens='find')")]
+    fn session(
+        slf: &Bound<'_, Self>,
+        text: Option<&Bound<'_, PyAny>>,
+        keep_ids: bool,
+        options: Option<Keywords<'_, '_>>,
+    ) -> PyResult<Session> {
+        Session::made("Tokenizer.session", slf, text, keep_ids, options)
     }
 
     /// Return an object that shows the parts of the tokenizer, and what it does with a text.

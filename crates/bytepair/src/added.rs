@@ -199,6 +199,11 @@ impl Matcher {
         [self.raw.longest(), self.normalized.longest()]
     }
 
+    /// The length of the longest piece that is an added token.
+    pub(crate) fn longest_whole_piece(&self) -> usize {
+        self.whole_pieces.keys().map(Vec::len).max().unwrap_or(0)
+    }
+
     /// Whether an added token may be a whole piece.
     pub(crate) fn has_whole_pieces(&self) -> bool {
         !self.whole_pieces.is_empty()

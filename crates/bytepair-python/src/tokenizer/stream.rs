@@ -1,9 +1,9 @@
-//! `DecodeStream` decodes ids as they arrive; `TokenCounter` counts the ids of a growing text.
+//! `DecodeStream` decodes ids as they arrive.
 //!
 //! Calls on one stream from several threads run one after the other. A stream stores its ids, four bytes each: a pickle
 //! holds them, and unpickling decodes them again.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use bytepair::Tokenizer;
 use bytepair::vocabulary::TokenId;
@@ -11,8 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
 use super::CoreTokenizer;
-use super::calls::{Keywords, Options};
-use crate::convert::{Ids, Text, decode_errors, id, plain_id};
+use crate::convert::{Ids, decode_errors, id, plain_id};
 use crate::error::OrRaise;
 use crate::reading::lock;
 
@@ -172,77 +171,5 @@ impl DecodeStream {
     ) -> PyResult<String> {
         let text = change(&mut lock(&self.state));
         text.or_raise()
-    }
-}
-
-/// Counts the ids of a growing text, exactly after each part.
-///
-/// Appending a part encodes it and the end of the text before it, usually a word. A tokenizer
-/// that cannot cut texts encodes the whole text again.
-///
-/// >>> import bytepair
-/// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-/// >>> counter = bytepair.TokenCounter(tokenizer)
-/// >>> [counter.append(part) for part in ["l", "ow", " low", "er"]]
-/// [1, 1, 3, 5]
-#[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct TokenCounter(Mutex<bytepair::TokenCounter>);
-
-#[pymethods]
-impl TokenCounter {
-    #[new]
-    #[pyo3(signature = (tokenizer, **options), text_signature = "(tokenizer, *, allowed_special=(), disallowed_special=(), added_tokens='find')")]
-    fn new(
-        tokenizer: PyRef<'_, CoreTokenizer>,
-        options: Option<Keywords<'_, '_>>,
-    ) -> PyResult<Self> {
-        let options = Options::of("TokenCounter", options, &[])?;
-        let counter = bytepair::TokenCounter::new(Arc::clone(&tokenizer.0), options.core());
-        counter.map(|counter| Self(Mutex::new(counter))).or_raise()
-    }
-
-    /// Append a text, and return the number of ids of all texts so far.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> counter = bytepair.TokenCounter(tokenizer)
-    /// >>> counter.append("low"), counter.append("er")
-    /// (1, 3)
-    ///
-    /// Raises the errors of ``Tokenizer.encode``; the counter is then unchanged.
-    fn append(&self, py: Python<'_>, text: Text) -> PyResult<usize> {
-        py.detach(|| lock(&self.0).append(text.bytes())).or_raise()
-    }
-
-    /// The number of ids of all texts so far.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> counter = bytepair.TokenCounter(tokenizer)
-    /// >>> counter.append("lower"), counter.total
-    /// (3, 3)
-    #[getter]
-    fn total(&self, py: Python<'_>) -> usize {
-        py.detach(|| lock(&self.0).total())
-    }
-
-    /// Return an independent counter in the same state.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> counter = bytepair.TokenCounter(tokenizer)
-    /// >>> trial = counter.copy()
-    /// >>> trial.append("lower"), counter.total
-    /// (3, 0)
-    fn copy(&self, py: Python<'_>) -> Self {
-        Self(Mutex::new(py.detach(|| lock(&self.0).clone())))
-    }
-
-    fn __copy__(&self, py: Python<'_>) -> Self {
-        self.copy(py)
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> String {
-        format!("<bytepair.TokenCounter: {} tokens>", self.total(py))
     }
 }

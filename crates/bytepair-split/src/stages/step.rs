@@ -11,7 +11,6 @@
 
 use std::ops::Range;
 
-use super::Join;
 use crate::automaton::running::Running;
 use crate::engine::{CompileOptions, Engine, backtrack, compile};
 use crate::parser::Parsed;
@@ -39,10 +38,10 @@ impl Step {
         is_quick.then(|| Self { stage: stage.clone(), n_stages: stages.len(), engine })
     }
 
-    /// The automaton, if its pieces are those of the step.
+    /// The automaton, if there is one. Some of its pieces may be joined afterwards.
     pub(crate) fn running(&self) -> Option<&Running> {
-        match (&self.engine, Join::by(&self.stage)) {
-            (Engine::Automaton(machine), None) => Some(machine.running()),
+        match &self.engine {
+            Engine::Automaton(machine) => Some(machine.running()),
             _ => None,
         }
     }

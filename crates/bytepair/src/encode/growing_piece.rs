@@ -5,10 +5,11 @@
 //! or change far back. If units carry marks, the mark of the last character may change when more text comes. So the
 //! last character is kept apart, and merged with what precedes it only to count the ids.
 //!
-//! Left out: bytes with marks; unknown units, since adjacent ones may become one; pieces that are a token as a whole;
-//! and vocabularies whose tokens have no [lengths](super::merge::Lengths).
+//! Left out: bytes with marks; units with marks that become one unknown token or several bytes; pieces that are a token
+//! as a whole; and vocabularies whose tokens have no [lengths](super::merge::Lengths).
 
-use super::merge::stretches::{self, Grown};
+use super::merge::stretches;
+pub(crate) use super::merge::stretches::Grown;
 use super::{Encoder, Scratch};
 use crate::units::EndMarkKind;
 use crate::vocabulary::TokenId;
@@ -21,13 +22,15 @@ pub(crate) struct Growing {
     tokens: Vec<TokenId>,
     /// The first and the last character, if units carry marks.
     ends: Option<[char; 2]>,
-    n_ids: usize,
+    /// How many of the tokens are ids of the piece, and the ids that come after them.
+    n_kept: usize,
+    last: Vec<TokenId>,
 }
 
 impl Growing {
     /// The number of ids of the piece so far.
     pub(crate) fn n_ids(&self) -> usize {
-        self.n_ids
+        self.n_kept + self.last.len()
     }
 }
 
@@ -39,18 +42,19 @@ impl Encoder {
         (!has_marked_bytes && self.lengths().is_some()).then(Growing::default)
     }
 
-    /// Appends a text to a piece; `None` if that is not possible. Then `growing` is no longer valid.
+    /// Appends a text to a piece, and returns how its ids change; `None` if that is not possible. Then `growing` is no
+    /// longer valid.
     pub(crate) fn grow(
         &self,
         growing: &mut Growing,
         text: &[u8],
         scratch: &mut Scratch,
-    ) -> Option<()> {
+    ) -> Option<Grown> {
         let n_before = growing.symbols.len();
         let end = if self.symbols.units().has_marks() {
             self.push_marked(growing, std::str::from_utf8(text).ok()?)?
         } else {
-            self.push_known(text, &mut growing.symbols)?;
+            self.push_symbols(text, &mut growing.symbols)?;
             Vec::new()
         };
         let lengths = self.lengths()?;
@@ -59,26 +63,34 @@ impl Encoder {
             scratch.ids.extend_from_slice(symbols);
             self.merge_symbols(scratch, tokens)
         };
-        let Growing { symbols, tokens, n_ids, .. } = growing;
-        let Grown { n_kept, new } =
-            stretches::grow(tokens, n_before, symbols, lengths, &mut merge).ok()?;
-        tokens.truncate(n_kept);
-        tokens.extend(new);
+        let Growing { symbols, tokens, n_kept, last, .. } = growing;
+        let inner = stretches::grow(tokens, n_before, symbols, lengths, &mut merge).ok()?;
+        tokens.truncate(inner.n_kept);
+        tokens.extend(inner.new);
         let n_symbols = symbols.len();
         symbols.extend(end);
-        let Grown { n_kept, new } =
-            stretches::grow(tokens, n_symbols, symbols, lengths, &mut merge).ok()?;
+        let whole = stretches::grow(tokens, n_symbols, symbols, lengths, &mut merge).ok()?;
         symbols.truncate(n_symbols);
-        *n_ids = n_kept + new.len();
-        Some(())
+        let n_stay = inner.n_kept.min(whole.n_kept).min(*n_kept);
+        (*n_kept, *last) = (whole.n_kept, whole.new);
+        Some(Grown { n_kept: n_stay, new: [&tokens[n_stay..*n_kept], last].concat() })
     }
 
-    /// Appends the symbols of a text, if all are known.
-    fn push_known(&self, text: &[u8], symbols: &mut Vec<TokenId>) -> Option<()> {
+    /// Appends the symbols of a text. An unknown token that is there may stand for its first units, too.
+    fn push_symbols(&self, text: &[u8], symbols: &mut Vec<TokenId>) -> Option<()> {
         let n_before = symbols.len();
         self.symbols.push_ids(text, symbols, |symbol| self.unknown_unit(symbol)).ok()?;
-        let unknown = self.symbols.unknown();
-        (!symbols[n_before..].iter().any(|&symbol| Some(symbol) == unknown)).then_some(())
+        let is_unknown = |place: usize| {
+            symbols.get(place).is_some_and(|&symbol| self.symbols.unknown() == Some(symbol))
+        };
+        let are_fused = self.symbols.units().fuse_unknown
+            && n_before > 0
+            && is_unknown(n_before - 1)
+            && is_unknown(n_before);
+        if are_fused {
+            symbols.remove(n_before);
+        }
+        Some(())
     }
 
     /// Appends the symbols of all characters but the last; returns those of the last one and of the mark at the end.
@@ -94,7 +106,7 @@ impl Encoder {
         let Some(last) = piece.chars().next_back() else { return Some(Vec::new()) };
         let first = growing.ends.map_or_else(|| piece.chars().next(), |[first, _]| Some(first))?;
         let mut symbols = Vec::new();
-        self.push_known(piece.as_bytes(), &mut symbols)?;
+        self.push_symbols(piece.as_bytes(), &mut symbols)?;
         let n_characters = piece.chars().count();
         let has_unit_mark = self.symbols.units().end_mark_kind() == Some(EndMarkKind::Unit);
         if symbols.len() != n_characters + usize::from(has_unit_mark) {

@@ -32,7 +32,7 @@ mod whole_tokens;
 pub(crate) use by_parts::{ByParts, PartsContext, Pieces};
 pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query, splice};
 pub(crate) use edited::EditedMerges;
-pub(crate) use growing_piece::Growing;
+pub(crate) use growing_piece::{Growing, Grown};
 pub use merge::Dropout;
 pub(crate) use merge::{NaiveMerges, Symbols};
 pub(crate) use merge_steps::give_indices;

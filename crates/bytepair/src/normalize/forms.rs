@@ -18,6 +18,7 @@ use unicode_normalization::{is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_q
 
 use super::aligned::{Aligned, Change, Symbol, symbols};
 use super::map_valid;
+use crate::segment::last_character;
 use bytepair_split::unicode::{TextClass, UnicodeTables};
 
 /// By form.
@@ -130,6 +131,28 @@ impl UnicodeForm {
         character.is_ascii()
             || canonical_combining_class(character) == 0
                 && self.holds(character.encode_utf8(&mut buffer))
+    }
+
+    /// Whether a text in this form stays as it is before another one, and the other one becomes what it becomes alone:
+    /// it begins with marks of the class of the last mark.
+    ///
+    /// Such marks come after all marks that are there. They are not joined to an earlier character, since a mark of
+    /// their own class comes between.
+    pub(super) fn continues(self, done: &[u8], rest: &[u8], unicode: UnicodeTables) -> bool {
+        let is_known = |mark| !is_later(mark, unicode);
+        let Some(last) = last_character(done).filter(|&last| is_known(last)) else { return false };
+        let class = canonical_combining_class(last);
+        let stays = |mark: char| {
+            let mut parts = Vec::new();
+            self.decompose(mark, &mut parts);
+            matches!(parts.as_slice(), [part] if part.symbol.character() == Some(mark))
+        };
+        let Ok(rest) = std::str::from_utf8(rest) else { return false };
+        let mut marks = rest.chars().take_while(|&mark| !self.joins_nothing_before(mark));
+        class > 0
+            && marks.all(|mark| {
+                canonical_combining_class(mark) == class && is_known(mark) && stays(mark)
+            })
     }
 
     pub(super) fn align(self, aligned: &mut Aligned, unicode: UnicodeTables) {

@@ -215,6 +215,18 @@ impl Normalizer {
         self.is_cut(text, place) && (!prepends || self.something_is_left_before(text, place))
     }
 
+    /// Whether a text becomes what the text before a place became, which is `done`, and what the rest becomes, as the
+    /// rest of a segment. What follows the text is not known.
+    pub(crate) fn can_continue(&self, text: &[u8], place: usize, done: &[u8]) -> bool {
+        self.operations.is_empty()
+            || self.can_cut(text, place)
+            || match self.operations.as_slice() {
+                [Operation::Form(form)] => form.continues(done, &text[place..], self.unicode),
+                [Operation::CharBytes] => true,
+                _ => false,
+            }
+    }
+
     /// Whether a text can be cut between two adjacent characters, given as three places, and each is normalized
     /// independently. What follows the text is not known.
     pub(crate) fn can_cut_between(&self, text: &[u8], places: [usize; 3]) -> bool {

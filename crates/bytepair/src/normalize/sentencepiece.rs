@@ -138,9 +138,9 @@ impl SentencePiece {
 
     /// Whether a text can be changed in two parts, cut before the character at a place inside it.
     ///
-    /// This is so if no key and no verbatim text crosses the place or the start of the character before it, and that
-    /// character is not changed and is neither a space nor `▁`, which is removed at the end of a text as a space is.
-    /// Then the rules start again at the place, in the middle of a text.
+    /// This is so if no key and no verbatim text crosses the place or the start of the character before it. If extra
+    /// spaces are removed, that character must also be unchanged and neither a space nor `▁`, which is removed at the
+    /// end of a text as a space is. Then the rules start again at the place, in the middle of a text.
     pub(super) fn can_cut(&self, text: &[u8], place: usize) -> bool {
         let Some(before) = last_character(&text[..place]).map(|last| place - last.len_utf8())
         else {
@@ -149,12 +149,14 @@ impl SentencePiece {
         // How the text continues does not matter: nothing crosses the place.
         let last = &text[before..place];
         let stays = || self.next(&mut Walk::new(last), 0) == (last.len(), last);
-        text[before] != b' '
-            && &text[before..place] != SPACE_SYMBOL.as_bytes()
-            && character_length(&text[place..]).is_some()
+        let removes_none = || {
+            let is_space = text[before] == b' ' || last == SPACE_SYMBOL.as_bytes();
+            !self.0.rules.removes_extra_spaces || !is_space && stays()
+        };
+        character_length(&text[place..]).is_some()
             && self.is_changed_alone(text, place)
             && (before == 0 || self.is_changed_alone(text, before))
-            && stays()
+            && removes_none()
     }
 
     /// Whether nothing that is replaced or kept as a whole crosses a place inside a text.

@@ -39,23 +39,35 @@ pub(super) struct Cutter {
 }
 
 impl Cutter {
-    /// `None` if no place can be proven.
-    pub(super) fn new(parts: &Parts, encoder: &Encoder, kept_together: &[String]) -> Option<Self> {
+    /// # Errors
+    /// If no place can be proven: the reason, as a sentence without a full stop.
+    pub(super) fn new(
+        parts: &Parts,
+        encoder: &Encoder,
+        kept_together: &[String],
+    ) -> std::result::Result<Self, &'static str> {
         let Parts { normalizer, pre_tokenizer, added, .. } = parts;
-        let is_possible = normalizer.can_be_cut()
-            && match pre_tokenizer.rounds() {
-                [] => encoder.has_cuts(),
-                [first, later @ ..] => {
-                    let is_whole = first.splitter.stages().is_empty();
-                    let has_cuts = match is_whole {
-                        true => later.is_empty() && encoder.has_cuts(),
-                        false => first.splitter.has_safe_cuts(),
-                    };
-                    has_cuts && first.change.is_by_character()
+        if !normalizer.can_be_cut() {
+            return Err("the normalizer looks further than at a character and its marks");
+        }
+        let is_one_piece = match pre_tokenizer.rounds() {
+            [] => true,
+            [first, later @ ..] => {
+                if !first.change.is_by_character() {
+                    return Err("the pre-tokenizer changes more than single characters");
                 }
-            };
-        if !is_possible {
-            return None;
+                let is_whole = first.splitter.stages().is_empty();
+                if is_whole && !later.is_empty() {
+                    return Err("the pre-tokenizer changes whole texts several times");
+                }
+                if !is_whole && !first.splitter.has_safe_cuts() {
+                    return Err("the split pattern needs backtracking");
+                }
+                is_whole
+            }
+        };
+        if is_one_piece && !encoder.has_cuts() {
+            return Err("each text is one piece, and tokens may join any characters of it");
         }
         let normalized = added.iter().filter(|token| token.normalized);
         let texts = normalized.map(|token| {
@@ -63,14 +75,15 @@ impl Cutter {
             let content = Segment { is_rest, ..Segment::inner(token.content.as_bytes()) };
             Ok((normalizer.normalize(content)?, token))
         });
-        let texts = texts.collect::<Result<Vec<_>>>().ok()?;
+        let texts = texts.collect::<Result<Vec<_>>>();
+        let texts = texts.map_err(|_| "an added token has no normalized form")?;
         let normalized = texts.iter().map(|(text, token)| (&**text, *token));
         let mut raw = Seams::new(added.iter().map(|token| (token.content.as_bytes(), token)));
         if normalizer.adds_behind() {
             raw.refuse_beginnings(added);
         }
         raw.keep_together(kept_together);
-        Some(Self { raw, normalized: (!texts.is_empty()).then(|| Seams::new(normalized)) })
+        Ok(Self { raw, normalized: (!texts.is_empty()).then(|| Seams::new(normalized)) })
     }
 }
 
@@ -93,7 +106,12 @@ impl Tokenizer {
     }
 
     fn cutter(&self) -> Option<&Cutter> {
-        self.plan().cutter(&self.parts)
+        self.plan().cutter(&self.parts).ok()
+    }
+
+    /// Why no text can be cut, if that is so.
+    pub(super) fn why_uncut(&self) -> Option<&'static str> {
+        self.plan().cutter(&self.parts).err()
     }
 
     fn is_cut_by(&self, cutter: &Cutter, text: &[u8], place: usize) -> bool {

@@ -42,8 +42,8 @@ pub(super) struct Plan {
     pub(super) words: Option<Spaces>,
     /// The splitter that finds added tokens and pieces at once.
     pub(super) repeats: Option<Splitter>,
-    /// Made when the first long text comes; the inner value is `None` if texts cannot be cut.
-    cutter: OnceLock<Option<Cutter>>,
+    /// Made when the first long text comes; otherwise it says why texts cannot be cut.
+    cutter: OnceLock<std::result::Result<Cutter, &'static str>>,
     /// Texts that no cut may divide, since a call may refuse them.
     kept_together: Vec<String>,
     /// Made when a text is encoded by the definition.
@@ -119,14 +119,20 @@ impl Plan {
     }
 
     /// Where texts can be cut. Threads that arrive at the same time each compute it, and none waits.
-    pub(super) fn cutter(&self, parts: &Parts) -> Option<&Cutter> {
+    ///
+    /// # Errors
+    /// If texts cannot be cut: the reason.
+    pub(super) fn cutter(&self, parts: &Parts) -> std::result::Result<&Cutter, &'static str> {
         if definition::is_on() {
-            return None;
+            return Err("text is encoded by the definition");
         }
         if self.cutter.get().is_none() {
             drop(self.cutter.set(Cutter::new(parts, &self.encoder, &self.kept_together)));
         }
-        self.cutter.get()?.as_ref()
+        match self.cutter.get() {
+            Some(made) => made.as_ref().map_err(|reason| *reason),
+            None => Err("not known"),
+        }
     }
 }
 

@@ -7,8 +7,9 @@ use std::sync::{Arc, OnceLock};
 use proptest::prelude::*;
 
 use super::id_file::{IdFile, IdFormat};
+use super::session::begun_character;
 use super::stream::Reading;
-use super::{AddedTokens, EncodeOptions, Parts, TokenCounter, Tokenizer, Usage};
+use super::{AddedTokens, EncodeOptions, Parts, Session, Tokenizer, Usage};
 use crate::added::{AddedToken, Specials};
 use crate::count::CorpusCounter;
 use crate::dialect::Dialect;
@@ -429,28 +430,61 @@ proptest! {
     }
 
     #[test]
-    fn a_counter_knows_the_number_at_every_place(
+    fn a_session_has_the_ids_of_its_text_after_every_change(
         which: prop::sample::Index,
-        parts in prop::collection::vec(text(), 0..6),
-        step in 1..40_usize,
+        edits in prop::collection::vec((text(), any::<[prop::sample::Index; 2]>(), 0..6_u8), 0..8),
         (allows, forbids, is_text) in any::<(bool, bool, bool)>(),
+        end in text(),
     ) {
         let tokenizer = &tokenizers()[which.index(tokenizers().len())];
         let disallowed_special = if forbids { Specials::All } else { Specials::None };
         let added_tokens = if is_text { AddedTokens::Text } else { AddedTokens::Find };
         let options = options(allows && !is_text);
         let options = EncodeOptions { disallowed_special, added_tokens, ..options };
-        let mut counter = TokenCounter::new(Arc::clone(tokenizer), options).unwrap();
-        let mut text = Vec::new();
-        for part in parts.iter().flat_map(|part| part.chunks(step)) {
-            let count = |text: &[u8]| tokenizer.encode(text, options).map(|ids| ids.len());
-            let copy = counter.clone().append(part);
-            let with_part = [text.as_slice(), part].concat();
-            prop_assert_eq!(message(copy), message(count(&with_part)));
-            if counter.append(part).is_ok() {
-                text = with_part;
+        let mut session = Session::new(Arc::clone(tokenizer), options, true).unwrap();
+        let mut counter = Session::new(Arc::clone(tokenizer), options, false).unwrap();
+        let (mut text, mut ids) = (Vec::new(), Vec::new());
+        for (part, places, kind) in &edits {
+            let mut places = places.map(|place| place.index(text.len() + 1));
+            places.sort_unstable();
+            let [start, stop] = if *kind < 4 { [text.len(); 2] } else { places };
+            let changed = [&text[..start], part, &text[stop..]].concat();
+            let whole = changed.len() - begun_character(&changed);
+            let expected = tokenizer.encode(&changed[..whole], options);
+            let before = session.clone();
+            let (ids_before, n_before) = (ids.clone(), counter.len());
+            let (patch, counted) = match kind {
+                0..4 => (session.append(part), Some(counter.append(part))),
+                4 if session.held().is_empty() && whole == changed.len() => {
+                    (session.replace(start..stop, part), None)
+                }
+                _ => (session.update(&changed), None),
+            };
+            match (patch, expected) {
+                (Ok(patch), Ok(expected)) => {
+                    ids = patch.apply(&ids_before).unwrap();
+                    prop_assert_eq!(&ids, &expected);
+                    text = changed;
+                }
+                (patch, expected) => {
+                    prop_assert_eq!(message(patch.map(|_| Vec::new())), message(expected));
+                    prop_assert_eq!(session.held(), before.held());
+                }
             }
-            prop_assert_eq!(counter.total(), count(&text).unwrap());
+            prop_assert_eq!(session.ids(), ids.clone());
+            match counted {
+                Some(Ok(_)) => prop_assert_eq!(counter.len(), ids.len()),
+                Some(Err(_)) => prop_assert_eq!(counter.len(), n_before),
+                None => {
+                    counter = Session::new(Arc::clone(tokenizer), options, false).unwrap();
+                    prop_assert!(counter.append(&text).is_ok());
+                }
+            }
+            let longer = [text.as_slice(), &end].concat();
+            if let Ok(longer) = tokenizer.encode(&longer, options) {
+                let n_stable = session.n_stable();
+                prop_assert_eq!(&longer[..n_stable], &ids[..n_stable]);
+            }
         }
     }
 

@@ -120,11 +120,11 @@ pub(super) fn merge(
 }
 
 /// The tokens of a piece that became longer.
-pub(in crate::encode) struct Grown {
+pub(crate) struct Grown {
     /// How many tokens of the shorter piece stay.
-    pub(in crate::encode) n_kept: usize,
+    pub(crate) n_kept: usize,
     /// The tokens after those.
-    pub(in crate::encode) new: Vec<TokenId>,
+    pub(crate) new: Vec<TokenId>,
 }
 
 /// What becomes of the tokens of the first `n_before` symbols of a piece when more symbols follow.

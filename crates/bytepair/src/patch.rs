@@ -1,0 +1,31 @@
+//! How a row of ids changes.
+
+use crate::vocabulary::TokenId;
+
+/// How a row of ids changes: which of its ids stay, and which come instead of the others.
+///
+/// The new row is the first `keep` ids of the old one, then `ids`, then the last `keep_after` ids of the old one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Patch {
+    /// How many ids at the beginning stay.
+    pub keep: usize,
+    /// The ids that come after them.
+    pub ids: Vec<TokenId>,
+    /// How many ids at the end stay. 0 if the text changed at its end.
+    pub keep_after: usize,
+}
+
+impl Patch {
+    /// The new row, if the old one has at least as many ids as stay.
+    ///
+    /// ```
+    /// use bytepair::serving::Patch;
+    ///
+    /// let patch = Patch { keep: 1, ids: vec![7], keep_after: 1 };
+    /// assert_eq!(patch.apply(&[1, 2, 3, 4]), Some(vec![1, 7, 4]));
+    /// ```
+    pub fn apply(&self, ids: &[TokenId]) -> Option<Vec<TokenId>> {
+        let after = ids.len().checked_sub(self.keep_after).filter(|&after| self.keep <= after)?;
+        Some([&ids[..self.keep], &self.ids, &ids[after..]].concat())
+    }
+}
