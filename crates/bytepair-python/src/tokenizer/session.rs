@@ -53,16 +53,16 @@ struct State {
 #[pymethods]
 impl Session {
     #[new]
-    #[pyo3(signature = (tokenizer, text=None, *, keep_ids=true, _state=None, **options), text_signature = "(tokenizer, text='', *, keep_ids=True, allowed_special=(), disallowed_special=(), added_tokens='find')")]
+    #[pyo3(signature = (tokenizer, text=None, *, keep_ids=true, state=None, **options), text_signature = "(tokenizer, text='', *, keep_ids=True, allowed_special=(), disallowed_special=(), added_tokens='find')")]
     pub(crate) fn new(
         tokenizer: &Bound<'_, CoreTokenizer>,
         text: Option<&Bound<'_, PyAny>>,
         keep_ids: bool,
-        _state: Option<Pickled>,
+        state: Option<Pickled>,
         options: Option<Keywords<'_, '_>>,
     ) -> PyResult<Self> {
         let session = Self::made("Session", tokenizer, None, keep_ids, options)?;
-        if let Some((begun, text, half)) = _state {
+        if let Some((begun, text, half)) = state {
             let mut state = lock(&session.state);
             state.session.restore(begun, &text).or_raise()?;
             state.surrogate = half;
@@ -281,7 +281,7 @@ impl Session {
         let state = lock(&self.state).clone();
         let options = self.options.bind(py).copy()?;
         let (begun, text) = state.session.state();
-        options.set_item("_state", (begun, PyBytes::new(py, &text), state.surrogate))?;
+        options.set_item("state", (begun, PyBytes::new(py, &text), state.surrogate))?;
         Ok(((self.tokenizer.clone_ref(py),), options))
     }
 
@@ -307,7 +307,7 @@ impl Session {
         let shared = Arc::clone(&tokenizer.get().0);
         let session = bytepair::Session::new(shared, core.core(), keep_ids).or_raise()?;
         let py = tokenizer.py();
-        let options = options.map_or_else(|| Ok(PyDict::new(py)), |options| options.copy())?;
+        let options = options.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
         options.set_item("keep_ids", keep_ids)?;
         let session = Self {
             tokenizer: tokenizer.clone().unbind(),
