@@ -48,7 +48,7 @@ pub use self::boundaries::Boundaries;
 pub use self::engine::one_character_runs::Repeat;
 pub use self::error::{Error, ErrorKind, Result};
 pub use self::parser::cutters::UNICODE_SCRIPTS;
-pub use self::splitter::{OpenPiece, Splitter};
+pub use self::splitter::{Cut, OpenPiece, Splitter};
 pub use self::stage::{Behaviour, Flavour, Pattern, Stage, Unmatched, escaped};
 pub use self::stages::named::{each_begins, first_begins, named, names};
 pub use self::translate::{cuts_alike, translated};

@@ -18,7 +18,7 @@ use crate::boundaries::Boundaries;
 use crate::engine::one_character_runs::{Repeat, Repeats};
 use crate::engine::{CompileOptions, Engine, backtrack, compile, parse};
 use crate::error::{Error, ErrorKind, Result};
-use crate::stage::Stage;
+use crate::stage::{Stage, Unmatched};
 use crate::stages::Join;
 use crate::stages::inside_pieces::Holding;
 use crate::stages::step::{self, Step};
@@ -28,6 +28,15 @@ use crate::windows::Kernel;
 
 /// How far [`Splitter::safe_cut`] searches, in bytes.
 const SAFE_CUT_SEARCH: usize = 64 * 1024;
+
+/// What a cut of a text does to its pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Nothing: the pieces are those of both parts.
+    Border,
+    /// At most, it divides one piece.
+    Division,
+}
 
 /// The last piece of a text that may grow: the state of each stage at its end. [`Splitter::grow`] continues from it.
 #[derive(Clone, Debug)]
@@ -303,29 +312,48 @@ impl Splitter {
     }
 
     /// Whether cutting the text in two at a place changes no piece, whatever surrounds the two characters next to it.
-    ///
-    /// This is true if the first stage certainly ends a match there. If that stage certainly matches neither character,
-    /// the cut divides one of its pieces and changes no other; then the next stage decides.
     pub fn is_safe_cut(&self, text: &[u8], place: usize) -> bool {
+        self.cut_at(text, place) == Some(Cut::Border)
+    }
+
+    /// What cutting the text in two at a place does, whatever surrounds the two characters next to it. `None` if it
+    /// may do more than divide a piece.
+    ///
+    /// It changes nothing if the first stage certainly ends a match there, or drops the text before it. If that stage
+    /// at most divides one of its pieces, the next stage decides.
+    ///
+    /// ```
+    /// use bytepair_split::{Cut, Splitter, named, unicode::UnicodeTables};
+    ///
+    /// let splitter = Splitter::new(named("gpt2").unwrap(), &UnicodeTables::latest())?;
+    /// assert_eq!(splitter.cut_at(b"one two", 3), Some(Cut::Border));
+    /// assert_eq!(splitter.cut_at(b"one two", 2), Some(Cut::Division));
+    /// assert_eq!(splitter.cut_at(b"one two", 4), None);
+    /// # Ok::<(), bytepair_split::Error>(())
+    /// ```
+    pub fn cut_at(&self, text: &[u8], place: usize) -> Option<Cut> {
         if place == 0 || place >= text.len() {
-            return place <= text.len();
+            return (place <= text.len()).then_some(Cut::Border);
         }
         for Step { stage, engine, .. } in self.compiled.steps.iter().map(Arc::as_ref) {
-            let Engine::Automaton(machine) = engine else { return false };
-            let Some([before, after]) = machine.automaton().classes_around(text, place) else {
-                return false;
-            };
+            let Engine::Automaton(machine) = engine else { return None };
+            let automaton = machine.automaton();
+            let [before, after] = automaton.classes_around(text, place)?;
             let join = Join::by(stage);
             // A match ends at a safe cut, and it is not known whether a match follows.
-            if machine.automaton().is_safe(before, after) {
-                return matches!(join, None | Some(Join::MatchToRest));
+            let ends_match =
+                automaton.is_safe(before, after) && matches!(join, None | Some(Join::MatchToRest));
+            let drops_before = automaton.is_never_matched(before)
+                && join.is_none()
+                && stage.unmatched() == Some(Unmatched::Drop);
+            if ends_match || drops_before {
+                return Some(Cut::Border);
             }
-            let is_idle = |class| machine.automaton().is_never_matched(class);
-            if join.is_some() || !is_idle(before) || !is_idle(after) {
-                return false;
+            if !automaton.divides_at_most(before, after) {
+                return None;
             }
         }
-        false
+        Some(Cut::Division)
     }
 
     /// For each text, which must be UTF-8 and not empty: whether it is proven that no piece of any text contains it.

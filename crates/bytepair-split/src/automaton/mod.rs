@@ -54,6 +54,8 @@ pub(crate) struct Automaton {
     exact: Vec<u32>,
     /// For each class, the classes before which a cut changes no piece.
     safe: Vec<SymbolSet>,
+    /// For each class, the classes before which a cut does no more than divide a piece.
+    dividing: Vec<SymbolSet>,
     /// The classes whose symbols no match contains.
     never_matched: SymbolSet,
     covers_everything: bool,
@@ -76,6 +78,7 @@ impl Automaton {
         let mut automaton = Self::of_program(program, alphabet, SymbolSet::default())?;
         automaton.reports_empty = reports_empty;
         automaton.safe = automaton.safe_cuts();
+        automaton.dividing = automaton.dividing_cuts();
         for class in automaton.alphabet.classes() {
             if automaton.states_after(usize::from(class)).is_empty() {
                 automaton.never_matched.insert(class);
@@ -100,6 +103,7 @@ impl Automaton {
             stride,
             start: u32::try_from(stride).ok()?,
             safe: Vec::new(),
+            dividing: Vec::new(),
             never_matched: SymbolSet::default(),
             covers_everything: false,
             reports_empty: false,
@@ -125,6 +129,11 @@ impl Automaton {
     /// Whether a cut between two classes is safe; see [`Automaton::safe_cuts`].
     pub(crate) fn is_safe(&self, before: u8, after: u8) -> bool {
         self.safe[usize::from(before)].contains(after)
+    }
+
+    /// Whether a cut between two classes at most divides a piece; see [`Automaton::dividing_cuts`].
+    pub(crate) fn divides_at_most(&self, before: u8, after: u8) -> bool {
+        self.dividing[usize::from(before)].contains(after)
     }
 
     /// Whether no match contains a symbol of this class.
@@ -245,6 +254,39 @@ impl Automaton {
                 .for_each(|after| safe.insert(after));
         }
         safe
+    }
+
+    /// A cut between classes `a` and `b` at most divides a piece if in every state that a step on `a` leads to, the text
+    /// may end with a match there, and reading `b` either ends the attempt with its match before `b`, or leads to the
+    /// state to which `b` leads an attempt that starts on it, in which a match ends after `b` whatever follows.
+    ///
+    /// Then no attempt that takes this `a` has its match end before the cut. In the text before the cut it ends there.
+    /// If it goes on, an attempt that starts at `b` is in the same state after `b`, and ends at the same place. If no
+    /// attempt takes this `a`, it is between matches, and the next attempt starts at `b` with the cut and without.
+    fn dividing_cuts(&self) -> Vec<SymbolSet> {
+        self.alphabet.classes().map(|class| self.dividing_after(class)).collect()
+    }
+
+    fn dividing_after(&self, before: u8) -> SymbolSet {
+        let mut dividing = SymbolSet::default();
+        let states = self.states_after(usize::from(before));
+        let end = usize::from(self.alphabet.end());
+        let cuts_at_nothing = self.reports_empty && (0..=end).any(|symbol| self.step(1, symbol).0);
+        if cuts_at_nothing || !states.iter().all(|&state| self.step(state, end).0) {
+            return dividing;
+        }
+        let always_matches = |row: usize| (0..=end).all(|symbol| self.step(row, symbol).0);
+        let goes_on = |after: u8| {
+            let after = usize::from(after);
+            let fresh = self.step(1, after).1;
+            states.iter().all(|&state| match self.step(state, after) {
+                (is_match, 0) => is_match,
+                (_, next) => next == fresh && always_matches(next),
+            })
+        };
+        let classes = self.alphabet.classes().filter(|&after| goes_on(after));
+        classes.for_each(|after| dividing.insert(after));
+        dividing
     }
 
     /// The rows of all states that a step on this class leads to. Every state of the table can be reached.

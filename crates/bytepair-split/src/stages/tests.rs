@@ -10,7 +10,7 @@ use crate::shared_tests::{
     by_name, by_windows, byte_texts, patterns, pieces_by_block, stage, texts,
 };
 use crate::unicode::UnicodeTables;
-use crate::{Behaviour, Flavour, Pattern, Splitter, Stage, Unmatched};
+use crate::{Behaviour, Cut, Flavour, Pattern, Splitter, Stage, Unmatched};
 
 #[test]
 fn letters_digits_splits_like_its_definition() {
@@ -117,6 +117,17 @@ fn any_stage() -> impl Strategy<Value = Stage> {
     )
 }
 
+/// The pieces of a text that begins at a place of another one.
+fn ranges(splitter: &Splitter, text: &[u8], place: usize) -> Option<Vec<Range<usize>>> {
+    let mut ranges = Vec::new();
+    let push = |range: Range<usize>| -> crate::Result<()> {
+        ranges.push(range.start + place..range.end + place);
+        Ok(())
+    };
+    splitter.for_each_piece(text, push).ok()?;
+    Some(ranges)
+}
+
 proptest! {
     #[test]
     fn stages_that_are_done_at_once_find_what_each_finds_on_its_own(
@@ -172,13 +183,20 @@ proptest! {
     }
 
     #[test]
-    fn a_safe_cut_changes_no_piece_of_any_behaviour(stages in prop::collection::vec(any_stage(), 1..3), text in byte_texts(), near in 0_usize..60) {
-        if let Ok(splitter) = Splitter::new(stages, &UnicodeTables::latest())
-            && let Some(cut) = splitter.safe_cut(&text, near)
-        {
-            let mut pieces = splitter.pieces(&text[..cut]).unwrap();
-            pieces.extend(splitter.pieces(&text[cut..]).unwrap());
-            prop_assert_eq!(pieces, splitter.pieces(&text).unwrap());
+    fn a_cut_changes_no_piece_of_any_behaviour_or_divides_one(stages in prop::collection::vec(any_stage(), 1..3), text in byte_texts()) {
+        let Ok(splitter) = Splitter::new(stages, &UnicodeTables::latest()) else { return Ok(()) };
+        let Some(whole) = ranges(&splitter, &text, 0) else { return Ok(()) };
+        for place in 0..=text.len() {
+            let Some(cut) = splitter.cut_at(&text, place) else { continue };
+            let left = ranges(&splitter, &text[..place], 0).unwrap();
+            let both = [left.clone(), ranges(&splitter, &text[place..], place).unwrap()].concat();
+            let mut joined = both.clone();
+            if let Some([last, first]) = joined.get(left.len().wrapping_sub(1)..=left.len())
+                && last.end == first.start
+            {
+                joined[left.len() - 1].end = joined.remove(left.len()).end;
+            }
+            prop_assert!(whole == both || cut == Cut::Division && whole == joined, "{place} {cut:?}");
         }
     }
 }

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::memory::ask;
-use crate::segment::Segment;
+use crate::segment::{Segment, last_character};
 use bytepair_split::unicode::UnicodeTables;
 use bytepair_split::{Pattern, Splitter, Stage, Unmatched};
 
@@ -270,10 +270,14 @@ impl Normalizer {
         if let [Operation::SentencePiece(step)] = self.operations.as_slice() {
             return step.can_cut(text, place);
         }
-        // What the rest begins with. Known as long as every step changes characters independently.
-        let mut first =
-            character_length(&text[place..]).map(|len| text[place..place + len].to_vec());
-        self.operations.iter().all(|operation| operation.can_cut_before(&mut first, self.unicode))
+        // What the text before ends with, and the two characters that the rest begins with, as long as they are known.
+        let character =
+            |at| character_length(text.get(at..)?).map(|len| text[at..at + len].to_vec());
+        let last = last_character(&text[..place]).map(|last| last.to_string().into_bytes());
+        let first = character(place);
+        let next = first.as_ref().and_then(|first| character(place + first.len()));
+        let mut beside = [last, first, next];
+        self.operations.iter().all(|operation| operation.can_cut_between(&mut beside, self.unicode))
     }
 }
 
@@ -307,6 +311,16 @@ impl TextPattern {
     /// The pattern.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
+    }
+
+    /// Whether texts may be cut anywhere.
+    fn has_cuts(&self) -> bool {
+        self.matches.has_safe_cuts()
+    }
+
+    /// Whether no match crosses a place, whatever surrounds the two characters there.
+    fn can_cut(&self, text: &[u8], place: usize) -> bool {
+        self.matches.is_safe_cut(text, place)
     }
 
     /// The matches, from left to right.

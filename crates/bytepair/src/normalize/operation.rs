@@ -12,7 +12,6 @@ use std::sync::OnceLock;
 
 use super::aligned::{Aligned, Change, Symbol, symbols};
 use super::charsmap::{for_each_part, push_changes};
-use super::sentencepiece::character_length;
 use super::{
     BertRules, CharsMap, NormalizeStep, SentencePiece, TextPattern, UnicodeForm, map_valid,
 };
@@ -155,24 +154,40 @@ impl Operation {
         Ok(())
     }
 
-    /// Whether a text can be cut before a character and changed in two parts. Replaces `first` by what the changed rest
-    /// begins with, or by `None` if that is not known.
-    pub(super) fn can_cut_before(
+    /// Whether a text can be cut between a character and two others, and changed in two parts. Replaces each by what it
+    /// becomes, or by `None` if that is not known.
+    pub(super) fn can_cut_between(
         &self,
-        first: &mut Option<Vec<u8>>,
+        beside: &mut [Option<Vec<u8>>; 3],
         unicode: UnicodeTables,
     ) -> bool {
         match self {
             Self::Prepend { .. } => self.is_by_character(),
             _ if self.is_by_character() => {
-                self.change_first(first, unicode);
+                beside.iter_mut().for_each(|side| self.change_alone(side, unicode));
                 true
             }
             Self::Form(form) => {
-                let character = first.as_deref().and_then(first_character);
-                // A mark that follows may be joined to it.
-                first.take_if(|_| form.composes());
-                character.is_some_and(|character| form.joins_nothing_before(character))
+                let joins_nothing = |side: &Option<Vec<u8>>| {
+                    let text = side.as_deref().and_then(|side| str::from_utf8(side).ok());
+                    text.is_some_and(|text| {
+                        !text.is_empty() && text.chars().all(|c| form.joins_nothing_before(c))
+                    })
+                };
+                let [last_stays, is_cut, next_stays] = [0, 1, 2].map(|n| joins_nothing(&beside[n]));
+                // A mark that follows may be joined to a character.
+                beside[0].take_if(|_| !last_stays);
+                beside[1].take_if(|_| form.composes() && !next_stays);
+                beside[2].take_if(|_| form.composes());
+                is_cut
+            }
+            Self::ReplaceMatches { pattern, .. } => {
+                let [Some(last), Some(first), _] = beside else { return false };
+                let is_cut = !last.is_empty()
+                    && !first.is_empty()
+                    && pattern.can_cut(&[last.as_slice(), first].concat(), last.len());
+                *beside = [None, None, None];
+                is_cut
             }
             _ => false,
         }
@@ -180,7 +195,11 @@ impl Operation {
 
     /// Whether a text can be cut at some places and changed in two parts.
     pub(super) fn can_be_cut(&self) -> bool {
-        self.is_by_character() || matches!(self, Self::Form(_))
+        match self {
+            Self::Form(_) => true,
+            Self::ReplaceMatches { pattern, .. } => pattern.has_cuts(),
+            _ => self.is_by_character(),
+        }
     }
 
     /// Whether every character is changed independently of its neighbours, or a text is put in front.
@@ -194,14 +213,14 @@ impl Operation {
         }
     }
 
-    /// Replaces `first` by what it becomes on its own.
-    fn change_first(&self, first: &mut Option<Vec<u8>>, unicode: UnicodeTables) {
-        let Some(text) = first else { return };
+    /// Replaces a character by what it becomes on its own.
+    fn change_alone(&self, side: &mut Option<Vec<u8>>, unicode: UnicodeTables) {
+        let Some(text) = side else { return };
         let place = Segment { is_rest: true, ..Segment::inner(text) };
         match self.apply(text, place, unicode) {
             Ok(Some(changed)) => *text = changed,
             Ok(None) => {}
-            Err(_) => *first = None,
+            Err(_) => *side = None,
         }
     }
 
@@ -211,10 +230,6 @@ impl Operation {
         let is_meant = !place.is_rest && (place.is_first || !only_first);
         is_meant && !text.is_empty() && !is_there
     }
-}
-
-fn first_character(text: &[u8]) -> Option<char> {
-    std::str::from_utf8(&text[..character_length(text)?]).ok()?.chars().next()
 }
 
 fn apply_rule(rule: CharacterRule, text: &[u8], unicode: UnicodeTables) -> Option<Vec<u8>> {

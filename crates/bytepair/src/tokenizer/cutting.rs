@@ -2,8 +2,8 @@
 //!
 //! Such a cut is between two characters. It is proven by these two and the characters next to them, whatever else the
 //! text contains: no added token spans the place ([`Seams`]), the parts can be normalized separately, and the splitter
-//! ends a piece there ([`Splitter::is_safe_cut`](bytepair_split::Splitter)) or, if a text is one piece, no merge
-//! crosses it (`encode::cuts`). The second part is then the rest of a segment. The proof is in
+//! ends a piece there or at most divides one ([`Splitter::cut_at`](bytepair_split::Splitter)) that no merge joins across
+//! the place (`encode::cuts`). Who counts pieces uses only the former. The second part is then the rest of a segment. The proof is in
 //! `docs/explanation/encoding.md`.
 //!
 //! No cut is found for backtracking patterns, for normalizer steps that look further than at a character and the marks
@@ -28,6 +28,7 @@ use crate::error::Result;
 use crate::normalize::{Normalizer, character_length};
 use crate::segment::Segment;
 use crate::segment::last_character;
+use bytepair_split::Cut;
 
 /// What the cuts of a tokenizer depend on, made when the first is looked for.
 #[derive(Debug)]
@@ -36,6 +37,9 @@ pub(super) struct Cutter {
     raw: Seams,
     /// Seams of the normalized text, if some tokens are looked for there.
     normalized: Option<Seams>,
+    /// Whether the ids of a piece may be those of its parts: no piece is a token as a whole, and none is changed or cut
+    /// again.
+    divides_pieces: bool,
 }
 
 impl Cutter {
@@ -83,7 +87,11 @@ impl Cutter {
             raw.refuse_beginnings(added);
         }
         raw.keep_together(kept_together);
-        Ok(Self { raw, normalized: (!texts.is_empty()).then(|| Seams::new(normalized)) })
+        let divides_pieces = pre_tokenizer.rounds().len() == 1
+            && encoder.longest_whole() == 0
+            && !added.iter().any(|token| token.whole_piece);
+        let normalized = (!texts.is_empty()).then(|| Seams::new(normalized));
+        Ok(Self { raw, normalized, divides_pieces })
     }
 }
 
@@ -95,14 +103,23 @@ impl Tokenizer {
     /// characters there and whatever follows.
     #[cfg(test)]
     pub(super) fn is_cut(&self, text: &[u8], place: usize) -> bool {
-        self.cutter().is_some_and(|cutter| self.is_cut_by(cutter, text, place))
+        self.cutter().is_some_and(|cutter| self.is_cut_by(cutter, text, place, true))
     }
 
-    /// The last such place in a range of a text.
+    /// The last such place in a range of a text at which a cut also changes no piece, unless a text is one piece.
     pub(super) fn last_cut(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
+        self.last_cut_by(text, range, false)
+    }
+
+    /// The last such place in a range of a text. It may be inside a piece.
+    pub(super) fn last_cut_of_ids(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
+        self.last_cut_by(text, range, true)
+    }
+
+    fn last_cut_by(&self, text: &[u8], range: Range<usize>, divides: bool) -> Option<usize> {
         let cutter = self.cutter()?;
         let range = range.start.max(1)..range.end.min(text.len());
-        range.rev().find(|&place| self.is_cut_by(cutter, text, place))
+        range.rev().find(|&place| self.is_cut_by(cutter, text, place, divides))
     }
 
     fn cutter(&self) -> Option<&Cutter> {
@@ -114,7 +131,8 @@ impl Tokenizer {
         self.plan().cutter(&self.parts).err()
     }
 
-    fn is_cut_by(&self, cutter: &Cutter, text: &[u8], place: usize) -> bool {
+    /// Whether a place is a cut; inside a piece only if the cut may divide it.
+    fn is_cut_by(&self, cutter: &Cutter, text: &[u8], place: usize, divides: bool) -> bool {
         let is_allowed = (1..text.len()).contains(&place)
             && text[place] & 0xC0 != 0x80
             && cutter.raw.allow(text, place);
@@ -131,9 +149,13 @@ impl Tokenizer {
             return self.encoder().is_cut(&window, middle);
         };
         let Some((window, middle)) = changed((window, middle), &round.change) else { return false };
-        match round.splitter.stages() {
-            [] => self.encoder().is_cut(&window, middle),
-            _ => round.splitter.is_safe_cut(&window, middle),
+        match round.splitter.cut_at(&window, middle) {
+            _ if round.splitter.stages().is_empty() => self.encoder().is_cut(&window, middle),
+            Some(Cut::Border) => true,
+            Some(Cut::Division) => {
+                divides && cutter.divides_pieces && self.encoder().is_cut(&window, middle)
+            }
+            None => false,
         }
     }
 }

@@ -174,15 +174,24 @@ impl Call<'_> {
 impl Tokenizer {
     /// Where a text can be cut after about a length, or its end if it cannot.
     pub(super) fn stretch_end(&self, text: &[u8], stretch_len: usize) -> usize {
-        let (mut from, mut end) = (0, stretch_len);
-        while end < text.len() {
-            if let Some(cut) = self.last_cut(text, from..end + 1) {
-                return cut;
-            }
-            (from, end) = (end, end.saturating_mul(2));
-        }
-        text.len()
+        stretch_end(text, stretch_len, |text, range| self.last_cut(text, range))
     }
+}
+
+/// The last cut after about a length of a text, or its end if there is none.
+pub(super) fn stretch_end(
+    text: &[u8],
+    stretch_len: usize,
+    last_cut: impl Fn(&[u8], Range<usize>) -> Option<usize>,
+) -> usize {
+    let (mut from, mut end) = (0, stretch_len);
+    while end < text.len() {
+        if let Some(cut) = last_cut(text, from..end + 1) {
+            return cut;
+        }
+        (from, end) = (end, end.saturating_mul(2));
+    }
+    text.len()
 }
 
 /// A part of a text, with its own memory.

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use self::growth::Growth;
 use self::settled::{BLOCK_LEN, Block, Border, Settled, n_characters};
 use super::call::{Call, Rules};
+use super::stream::stretch_end;
 use super::{EncodeOptions, Tokenizer};
 use crate::error::{ErrorKind, Result};
 use crate::patch::Patch;
@@ -254,7 +255,7 @@ impl Session {
         let n_before = self.tail.text.len();
         self.tail.text.extend_from_slice(text);
         let new = n_before.saturating_sub(REACH)..self.tail.text.len();
-        let cut = self.tokenizer.last_cut(&self.tail.text, new).unwrap_or(0);
+        let cut = self.tokenizer.last_cut_of_ids(&self.tail.text, new).unwrap_or(0);
         let growth = self.growth.take().filter(|_| cut == 0 && !self.refuses(n_before));
         if let Some(mut growth) = growth
             && let Some(grown) = growth.append(&self.tokenizer, &self.tail.text, n_before)
@@ -298,8 +299,9 @@ impl Session {
     /// A part of the text between cuts, in blocks.
     fn blocks_of(&self, part: Segment<'_>) -> Result<Vec<Block>> {
         let (call, mut rest, mut blocks) = (self.call(), part, Vec::new());
+        let last_cut = |text: &[u8], range| self.tokenizer.last_cut_of_ids(text, range);
         while !rest.text.is_empty() {
-            let end = self.tokenizer.stretch_end(rest.text, BLOCK_LEN);
+            let end = stretch_end(rest.text, BLOCK_LEN, last_cut);
             let text = rest.text[..end].to_vec();
             let mut ids = Vec::new();
             let start = part.text.len() - rest.text.len();
@@ -436,7 +438,8 @@ mod tests {
     /// Bytes, a few merges, and the special token `<s>`, after these stages.
     fn tokenizer(patterns: &[&str], behaviour: Behaviour) -> Arc<Tokenizer> {
         let mut vocabulary = bytes_vocabulary();
-        for (left, right) in [(b'a'.into(), b'b'.into()), (256, 256), (b'1'.into(), b'2'.into())] {
+        let [a, b, one, two] = [b'a', b'b', b'1', b'2'].map(TokenId::from);
+        for (left, right) in [(a, b), (256, 256), (one, two), (a, a), (b, b)] {
             vocabulary.push_merge(left, right).unwrap();
         }
         let stage = |source: &&str| Stage {
