@@ -106,14 +106,19 @@ impl Settled {
 
     /// Puts blocks in the place of those between two borders.
     pub(super) fn replace(&mut self, [start, end]: [Border; 2], new: Vec<Block>) {
-        let behind = self.blocks.split_off(end.blocks);
+        let behind = (self.blocks.split_off(end.blocks), self.ends.split_off(end.blocks));
         self.truncate(start);
         self.extend(new);
-        for block in behind {
-            self.end = self.end.after(&block);
-            self.blocks.push(block);
-            self.ends.push(self.end);
-        }
+        let base = self.end;
+        let moved = |border: Border| Border {
+            blocks: border.blocks - end.blocks + base.blocks,
+            bytes: border.bytes - end.bytes + base.bytes,
+            characters: border.characters - end.characters + base.characters,
+            ids: border.ids - end.ids + base.ids,
+        };
+        self.blocks.extend(behind.0);
+        self.ends.extend(behind.1.into_iter().map(moved));
+        self.end = self.ends.last().copied().unwrap_or_default();
     }
 
     /// The ids of the blocks in a range.
