@@ -1689,17 +1689,20 @@ def id_of_written(tokenizer: Tokenizer, token: str) -> int | None:
 def token_texts(
     tokenizer: Tokenizer,
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]:
-    """x."""
+    """Return the bytes of text of all tokens, where those of each begin, and the class of each.
+
+    A class is an index of ``bytepair.serving.KINDS``. There is one more offset than tokens.
+    """
 
 def byte_trie(
     tokenizer: Tokenizer,
 ) -> tuple[
     NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]
 ]:
-    """x."""
+    """Return the trie of all tokens as ``bytepair.serving.ByteTrie`` has it: ``bytes``, ``ends``, ``starts`` and ``ids``."""
 
 def heal(tokenizer: Tokenizer, ids: _Ids) -> tuple[int, bytes]:
-    """x."""
+    """Return how many ids of a prompt stay, whatever follows, and the bytes of the others."""
 
 def with_missing(tokenizer: Tokenizer) -> tuple[Tokenizer, int] | None:
     """Return a tokenizer with a token for units that no token stands for, and its id, or ``None`` if there are no such units."""

@@ -59,7 +59,7 @@ class ByteTrie(NamedTuple):
 class TokenBytes:
     """The bytes of text that each token stands for: what it adds to a text within which it stands.
 
-    ``b"".join(table[id] for id in ids)`` is the decoded text without special tokens, apart from its ends. Decoders may
+    ``b"".join(table[id] for id in ids)`` is the decoded text without special and unknown tokens, apart from its ends. Decoders may
     strip spaces at the beginning. An end mark, such as ``</w>``, is a space at the end of its token, which decoders leave
     out after the last token. Special and unknown tokens, and ids without a token, have no bytes.
 
@@ -243,8 +243,8 @@ def heal(tokenizer: Tokenizer, ids: Sequence[int]) -> Healed:
     the ids that this function leaves, if its first tokens are restricted to the bytes of the others: see
     ``TokenBytes.allowed``.
 
-    If ``ids`` are those of their text, the ids of every longer text begin with those that stay. This is proven, not
-    guessed from a number of tokens. Where nothing can be proven, as for patterns with backtracking, all ids after the
+    If ``tokenizer.decode(ids)`` has the ids ``ids``, the ids of every text that begins with it begin with those that stay.
+    This is proven, not guessed from a number of tokens. Where nothing can be proven, as for patterns with backtracking, all ids after the
     last special token are taken back. Special tokens stay. Takes time linear in the ids.
 
     >>> import bytepair

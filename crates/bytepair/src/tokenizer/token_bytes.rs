@@ -208,8 +208,8 @@ impl Tokenizer {
 
     /// Which ids of a prompt stay, whatever text follows, and the bytes of the others.
     ///
-    /// If the ids are those of their text, the ids of every text that begins with it begin with those that stay. No
-    /// special token is opened again.
+    /// If the decoded text has these ids, the ids of every text that begins with it begin with those that stay. No special
+    /// token is opened again.
     ///
     /// # Errors
     /// If an id is not in the vocabulary, if the last ids are next to an unknown token, whose text is not known, or as
