@@ -29,6 +29,7 @@ __all__ = [
     "Usage",
     "added_tokens",
     "built_on",
+    "byte_trie",
     "check_whole_ranks",
     "count_rows_holding",
     "dialect_names",
@@ -40,6 +41,7 @@ __all__ = [
     "extend_with_strings",
     "graphemes",
     "half_of_pair",
+    "heal",
     "id_of_written",
     "import_numpy",
     "instructions",
@@ -63,6 +65,7 @@ __all__ = [
     "recognise_format",
     "remove",
     "shorten",
+    "token_texts",
     "unicode_scripts",
     "unreached",
     "why_in_no_piece",
@@ -1682,6 +1685,24 @@ def id_of_written(tokenizer: Tokenizer, token: str) -> int | None:
     >>> _core.id_of_written(tokenizer, "Ġ"), tokenizer.token_to_id(" ")
     (220, 220)
     """
+
+def token_texts(
+    tokenizer: Tokenizer,
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]:
+    """Return the bytes of text of all tokens, where those of each begin, and the class of each.
+
+    A class is an index of ``bytepair.serving.KINDS``. There is one more offset than tokens.
+    """
+
+def byte_trie(
+    tokenizer: Tokenizer,
+) -> tuple[
+    NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]
+]:
+    """Return the trie of all tokens as ``bytepair.serving.ByteTrie`` has it: ``bytes``, ``ends``, ``starts`` and ``ids``."""
+
+def heal(tokenizer: Tokenizer, ids: _Ids) -> tuple[int, bytes]:
+    """Return how many ids of a prompt stay, whatever follows, and the bytes of the others."""
 
 def with_missing(tokenizer: Tokenizer) -> tuple[Tokenizer, int] | None:
     """Return a tokenizer with a token for units that no token stands for, and its id, or ``None`` if there are no such units."""

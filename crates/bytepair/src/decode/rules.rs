@@ -217,7 +217,8 @@ impl PieceJoiner {
 }
 
 impl SentencePieceDecode {
-    fn is_control(&self, name: &[u8]) -> bool {
+    /// Whether a token is a control token.
+    pub(crate) fn is_control(&self, name: &[u8]) -> bool {
         self.controls.binary_search_by(|control| control.as_bytes().cmp(name)).is_ok()
     }
 }

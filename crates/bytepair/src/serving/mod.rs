@@ -3,4 +3,8 @@
 //! Growing text is in `tokenizer/session/`, since it shares the walk of a text. All answers are exact: each function has
 //! a naive twin in its tests, which encodes everything again.
 
+mod trie;
+
+pub use self::trie::ByteTrie;
 pub use crate::patch::Patch;
+pub use crate::tokenizer::{Healed, TokenBytes, TokenClass};

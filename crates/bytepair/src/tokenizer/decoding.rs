@@ -22,7 +22,7 @@ use crate::vocabulary::{TokenId, TokenKind};
 pub(crate) struct Decoder {
     /// Ids to leave out if a call skips special tokens.
     skipped: HashSet<TokenId>,
-    chain: Option<Arc<Compiled>>,
+    pub(super) chain: Option<Arc<Compiled>>,
     /// For a chain: added tokens that it receives in another form, their normalized one.
     written: HashMap<TokenId, Vec<u8>>,
 }
@@ -63,7 +63,7 @@ impl Decoder {
     }
 
     /// A token as its file writes it.
-    fn written(&self, parts: &Parts, id: TokenId) -> Result<Vec<u8>> {
+    pub(super) fn written(&self, parts: &Parts, id: TokenId) -> Result<Vec<u8>> {
         if let Some(written) = self.written.get(&id) {
             return Ok(written.clone());
         }
