@@ -56,7 +56,9 @@ def encoded(tokenizer, text):
         return []
 
 
-@pytest.mark.parametrize("published", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "published", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
 def test_the_bytes_of_a_token_are_what_it_adds_to_a_text(published):
     """Joined bytes are the decoded text but for its ends, and a token between two others adds its bytes to them."""
     for tokenizer in tokenizers(published):
@@ -65,7 +67,9 @@ def test_the_bytes_of_a_token_are_what_it_adds_to_a_text(published):
         rows = [encoded(tokenizer, text) for text in TEXTS]
         for ids in (ids for ids in rows if 4 not in table.kinds[ids]):
             decoded = tokenizer.decode(ids, skip_special_tokens=True).encode()
-            assert b"".join(table[id_] for id_ in ids).strip(b" ") == decoded.strip(b" ")
+            assert b"".join(table[id_] for id_ in ids).strip(b" ") == decoded.strip(
+                b" "
+            )
         around = next(id_ for id_, token in enumerate(table) if token.strip().isalpha())
         first, both = tokenizer.decode([around]), tokenizer.decode([around] * 2)
         mark = " " if table[around].endswith(b" ") else ""
@@ -97,7 +101,17 @@ def test_what_a_token_stands_for_is_told_apart():
         added_tokens=special,
     )
     table = pickle.loads(pickle.dumps(serving.TokenBytes(tokenizer)))
-    kinds = ["unknown", "special", "text", "text", "text", "byte", "added", "none", "text"]
+    kinds = [
+        "unknown",
+        "special",
+        "text",
+        "text",
+        "text",
+        "byte",
+        "added",
+        "none",
+        "text",
+    ]
     assert [table.kind(id_) for id_ in range(9)] == kinds
     assert list(table) == [b"", b"", b" ", b"a", b" a", b"A", b"<think>", b"", b"b"]
     assert tokenizer.token_bytes(4) == "▁a".encode()
@@ -106,18 +120,36 @@ def test_what_a_token_stands_for_is_told_apart():
     assert b"low " in list(serving.TokenBytes(ends))
 
 
-@pytest.mark.parametrize("published", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "published", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
 def test_questions_to_the_trie_have_the_answers_of_a_search(published):
     """Tokens with a prefix and tokens that are allowed next are those that a look at every token finds."""
     for tokenizer in tokenizers(published):
         table = serving.TokenBytes(tokenizer)
         rows = list(table)
-        assert sorted(table.trie.ids.tolist()) == [id_ for id_, row in enumerate(rows) if row]
-        for text in ("", "l", "lo", "low", " low ", "low lower", "é", "\u0301!", b"\xe6\x97"):
+        assert sorted(table.trie.ids.tolist()) == [
+            id_ for id_, row in enumerate(rows) if row
+        ]
+        for text in (
+            "",
+            "l",
+            "lo",
+            "low",
+            " low ",
+            "low lower",
+            "é",
+            "\u0301!",
+            b"\xe6\x97",
+        ):
             prefix = text.encode() if isinstance(text, str) else text
-            found = [id_ for id_, row in enumerate(rows) if row and row.startswith(prefix)]
+            found = [
+                id_ for id_, row in enumerate(rows) if row and row.startswith(prefix)
+            ]
             assert table.with_prefix(text).tolist() == found
-            shorter = [id_ for id_, row in enumerate(rows) if row and prefix.startswith(row)]
+            shorter = [
+                id_ for id_, row in enumerate(rows) if row and prefix.startswith(row)
+            ]
             assert table.allowed(text).tolist() == sorted({*found, *shorter})
 
 
@@ -142,7 +174,9 @@ def test_covers_are_all_rows_that_just_reach_beyond_a_prefix(tokens, prefix):
     assert table.n_covers(prefix) == len(naive)
 
 
-@pytest.mark.parametrize("published", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "published", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
 def test_no_continuation_changes_the_ids_that_healing_leaves(published):
     """At every cut of a text, the ids that stay begin those of each longer text, and the bytes of the others follow.
 
@@ -183,10 +217,16 @@ def test_healing_keeps_special_tokens_and_allows_the_tokens_of_the_text():
 
 def test_bad_input_is_refused_with_its_place():
     """Ids outside the vocabulary, wrong types, unknown kinds and ends that are not certain are errors of our own."""
-    tokenizer = every_kind()["gpt2"] if "gpt2" in KINDS else next(iter(every_kind().values()))
+    tokenizer = (
+        every_kind()["gpt2"] if "gpt2" in KINDS else next(iter(every_kind().values()))
+    )
     table = serving.TokenBytes(tokenizer)
     n_ids = len(table)
-    for call in (table.__getitem__, table.kind, lambda id_: serving.heal(tokenizer, [id_])):
+    for call in (
+        table.__getitem__,
+        table.kind,
+        lambda id_: serving.heal(tokenizer, [id_]),
+    ):
         with pytest.raises(UnknownTokenError, match=f"id {n_ids}"):
             call(n_ids)
     for wrong in ("a", 1.5, None):
@@ -206,7 +246,12 @@ def test_bad_input_is_refused_with_its_place():
         serving.grammar_vocabulary(tokenizer, eos="<eos>")
     neighbours = hugging_face(
         {"vocab": {"a": 0}, "merges": []},
-        decoder={"type": "CTC", "pad_token": "a", "word_delimiter_token": "|", "cleanup": False},
+        decoder={
+            "type": "CTC",
+            "pad_token": "a",
+            "word_delimiter_token": "|",
+            "cleanup": False,
+        },
     )
     with pytest.raises(TokenizerError, match="depends on its neighbours"):
         serving.TokenBytes(neighbours)

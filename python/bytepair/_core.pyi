@@ -30,6 +30,7 @@ __all__ = [
     "added_tokens",
     "built_on",
     "byte_trie",
+    "canonicalize",
     "check_whole_ranks",
     "count_rows_holding",
     "dialect_names",
@@ -39,6 +40,7 @@ __all__ = [
     "encode_word_rows",
     "encoding_names",
     "extend_with_strings",
+    "first_noncanonical",
     "graphemes",
     "half_of_pair",
     "heal",
@@ -65,6 +67,7 @@ __all__ = [
     "recognise_format",
     "remove",
     "shorten",
+    "splice",
     "token_texts",
     "unicode_scripts",
     "unreached",
@@ -1940,3 +1943,24 @@ class CoreSegmenter:
         place: int = 0,
     ) -> list[str]:
         """Return the parts of a word, without separators; ``place`` is the position of the word in its line."""
+
+def first_noncanonical(
+    tokenizer: Tokenizer, ids: _Ids, *, added_tokens: _AddedTokens = "find"
+) -> int | None:
+    """Return the index of the first id that the text of a row of ids does not have, or ``None``."""
+
+def canonicalize(
+    tokenizer: Tokenizer, ids: _Ids, *, added_tokens: _AddedTokens = "find"
+) -> list[int]:
+    """Return the ids that the text of a row of ids has, with the special tokens of the row."""
+
+def splice(
+    tokenizer: Tokenizer,
+    ids: _Ids,
+    text: _Text,
+    *,
+    allowed_special: _Specials = (),
+    disallowed_special: _Specials = (),
+    added_tokens: _AddedTokens = "find",
+) -> Patch:
+    """Return how a row of ids changes when text follows it."""

@@ -55,7 +55,10 @@ mod _core {
         measure::{Measure, Usage, unicode_scripts},
         patch::Patch,
         rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl},
-        serving::tokens::{byte_trie, heal, token_texts},
+        serving::{
+            ids::{canonicalize, first_noncanonical, splice},
+            tokens::{byte_trie, heal, token_texts},
+        },
         template::Lengths,
         tokenizer::{
             CoreTokenizer, DecodeStream, Inspection, KnownToken, Session,

@@ -11,6 +11,7 @@
 mod adding;
 mod blocks;
 mod call;
+mod canonical;
 mod counted;
 mod counting;
 mod cutting;
@@ -111,6 +112,8 @@ pub struct Tokenizer {
     workers: Pool<Worker>,
     /// For calls that find no added token. Made at the first such call.
     as_text: OnceLock<Arc<Self>>,
+    /// Made when it is first asked for.
+    token_bytes: OnceLock<TokenBytes>,
     /// For views of texts with units that nothing stands for. Made at first use; the inner value is `None` if
     /// something stands for every unit.
     with_missing: OnceLock<Option<WithMissing>>,
@@ -147,6 +150,7 @@ impl Tokenizer {
             named: NamedRules::default(),
             workers: Pool::new(Worker::default),
             as_text: OnceLock::new(),
+            token_bytes: OnceLock::new(),
             with_missing: OnceLock::new(),
             parts,
         })
@@ -405,6 +409,7 @@ impl Tokenizer {
             named: NamedRules::default(),
             workers: Pool::new(Worker::default),
             as_text: OnceLock::new(),
+            token_bytes: OnceLock::new(),
             with_missing: OnceLock::new(),
         }
     }

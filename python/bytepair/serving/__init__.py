@@ -7,17 +7,35 @@ from bytepair._core import Patch, Session
 
 from ._grammars import GrammarVocabulary, grammar_vocabulary
 from ._growing import stable_prefix
+from ._ids import (
+    Comparison,
+    align,
+    canonicalize,
+    compare,
+    first_noncanonical,
+    is_canonical,
+    splice,
+)
+from ._samples import sample_text
 from ._tokens import KINDS, ByteTrie, Healed, TokenBytes, heal
 
 __all__ = [
     "KINDS",
     "ByteTrie",
+    "Comparison",
     "GrammarVocabulary",
     "Healed",
     "Patch",
     "Session",
     "TokenBytes",
+    "align",
+    "canonicalize",
+    "compare",
+    "first_noncanonical",
     "grammar_vocabulary",
     "heal",
+    "is_canonical",
+    "sample_text",
+    "splice",
     "stable_prefix",
 ]

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from .._tokenizer import Tokenizer
-from ..errors import SpecialTokenError
+from bytepair._tokenizer import Tokenizer
+from bytepair.errors import SpecialTokenError
+
 from ._tokens import TokenBytes
 
 __all__ = ["GrammarVocabulary", "grammar_vocabulary"]
@@ -22,7 +23,7 @@ END_TOKENS = (
     "<|im_end|>",
     "<|return|>",
     "<|end▁of▁sentence|>",
-    "<｜end▁of▁sentence｜>",
+    "<\uff5cend▁of▁sentence\uff5c>",
 )
 """Names of special tokens that end an answer in published models."""
 
@@ -117,7 +118,7 @@ class GrammarVocabulary:
 def grammar_vocabulary(
     tokenizer: Tokenizer, *, eos: str | None = None, bos: str | None = None
 ) -> GrammarVocabulary:
-    """Return a tokenizer as llguidance, xgrammar and outlines-core want it.
+    r"""Return a tokenizer as llguidance, xgrammar and outlines-core want it.
 
     >>> import bytepair
     >>> from bytepair import serving
@@ -156,7 +157,9 @@ def _only_end(tokenizer: Tokenizer) -> str:
     if len(found) == 1:
         return found[0]
     which = f"it may be {' or '.join(found)}" if found else "no name is a usual one"
-    message = f"the special token that ends an answer is not certain: {which}; pass eos="
+    message = (
+        f"the special token that ends an answer is not certain: {which}; pass eos="
+    )
     raise SpecialTokenError(message)
 
 

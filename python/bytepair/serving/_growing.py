@@ -1,9 +1,8 @@
 """Ids that no continuation of a text can change."""
 
-from collections.abc import Collection
-from typing import Literal
+from bytepair._tokenizer import Tokenizer
 
-from bytepair import Tokenizer
+from ._types import Added, Specials
 
 __all__ = ["stable_prefix"]
 
@@ -12,9 +11,9 @@ def stable_prefix(
     tokenizer: Tokenizer,
     text: str | bytes,
     *,
-    allowed_special: Literal["all"] | Collection[str] = (),
-    disallowed_special: Literal["all"] | Collection[str] = (),
-    added_tokens: Literal["find", "text"] = "find",
+    allowed_special: Specials = (),
+    disallowed_special: Specials = (),
+    added_tokens: Added = "find",
 ) -> int:
     """Return how many of the first ids of a text stay, whatever text is appended.
 

@@ -4,16 +4,17 @@ The core makes the table and the trie. Questions about them walk the trie, and c
 the way, and the answer. Canonical ids are not looked at here, except by ``heal``.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from .. import _core
-from .._expected import expect
-from .._numpy import NDArray, np
-from .._ranges import check_index
-from .._tokenizer import Tokenizer
-from ..errors import EncodingError, TokenizerError, UnknownTokenError
+from bytepair import _core
+from bytepair._expected import expect
+from bytepair._numpy import NDArray, np
+from bytepair._ranges import check_index
+from bytepair._tokenizer import Tokenizer
+from bytepair.errors import EncodingError, TokenizerError, UnknownTokenError
 
 __all__ = ["KINDS", "ByteTrie", "Healed", "TokenBytes", "heal"]
 
@@ -106,9 +107,7 @@ class TokenBytes:
     def __iter__(self) -> Iterator[bytes]:
         """Iterate over the bytes of all ids."""
         text, ends = self.buffer.tobytes(), self.offsets.tolist()
-        return (
-            text[start:end] for start, end in zip(ends[:-1], ends[1:], strict=True)
-        )
+        return (text[start:end] for start, end in itertools.pairwise(ends))
 
     def kind(self, id: int) -> str:
         """Return what a token stands for, one of ``KINDS``."""
@@ -181,7 +180,11 @@ class TokenBytes:
         """Return the tokens that a text begins with, shorter than it, and those that begin with the text."""
         trie, node = self.trie, 0
         # Single elements of an array are slow to read.
-        edges, ends, starts, _ = map(memoryview, trie)
+        edges, ends, starts = (
+            trie.bytes.data,
+            trie.ends.data,
+            trie.starts.data,
+        )
         within = []
         for n_bytes, byte in enumerate(text):
             if n_bytes and starts[node] < starts[node + 1]:
@@ -249,7 +252,9 @@ def heal(tokenizer: Tokenizer, ids: Sequence[int]) -> Healed:
 
     >>> import bytepair
     >>> from bytepair import serving
-    >>> tokenizer = bytepair.train_from_iterator(["the lower the lower"], vocab_size=262)
+    >>> tokenizer = bytepair.train_from_iterator(
+    ...     ["the lower the lower"], vocab_size=262
+    ... )
     >>> healed = serving.heal(tokenizer, tokenizer.encode("the low"))
     >>> tokenizer.decode(healed.ids), healed.rest
     ('the', b' low')

@@ -1,3 +1,4 @@
 //! `bytepair.serving`: segments, checks of sampled ids, and bytes of tokens.
 
+pub(crate) mod ids;
 pub(crate) mod tokens;

@@ -25,7 +25,7 @@ pub(crate) fn token_texts<'py>(
     let offsets = table.offsets.iter().map(|&offset| offset as i64);
     let kinds = table.classes.iter().map(|&class| kind(class));
     let (offsets, kinds) = (offsets.collect(), kinds.collect());
-    Ok((into_array(py, table.bytes)?, into_array(py, offsets)?, into_array(py, kinds)?))
+    Ok((into_array(py, table.bytes.clone())?, into_array(py, offsets)?, into_array(py, kinds)?))
 }
 
 fn kind(class: TokenClass) -> u8 {
@@ -45,9 +45,10 @@ pub(crate) fn byte_trie<'py>(
     py: Python<'py>,
     tokenizer: &CoreTokenizer,
 ) -> PyResult<(Array<'py, u8>, Array<'py, u32>, Array<'py, u32>, Array<'py, TokenId>)> {
-    let trie = py.detach(|| tokenizer.0.token_bytes().map(|table| ByteTrie::new(&table)));
+    let trie = py.detach(|| tokenizer.0.token_bytes().map(ByteTrie::new));
     let ByteTrie { bytes, ends, starts, ids } = trie.or_raise()?;
-    let (ends, starts, ids) = (into_array(py, ends)?, into_array(py, starts)?, into_array(py, ids)?);
+    let (ends, starts, ids) =
+        (into_array(py, ends)?, into_array(py, starts)?, into_array(py, ids)?);
     Ok((into_array(py, bytes)?, ends, starts, ids))
 }
 

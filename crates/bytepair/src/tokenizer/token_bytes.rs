@@ -58,6 +58,11 @@ pub struct TokenBytes {
 }
 
 impl TokenBytes {
+    /// What a token stands for.
+    pub fn class(&self, id: TokenId) -> TokenClass {
+        self.classes.get(id as usize).copied().unwrap_or(TokenClass::None)
+    }
+
     /// The bytes of a token; none for an id outside the vocabulary.
     pub fn get(&self, id: TokenId) -> &[u8] {
         match self.offsets.get(id as usize..).unwrap_or(&[]) {
@@ -93,7 +98,8 @@ impl<'t> TokenReader<'t> {
     /// If the bytes of a token depend on other tokens.
     fn new(tokenizer: &'t Tokenizer) -> Result<Self> {
         let parts = tokenizer.parts();
-        let (special, added): (Vec<_>, Vec<_>) = parts.added.iter().partition(|token| token.special);
+        let (special, added): (Vec<_>, Vec<_>) =
+            parts.added.iter().partition(|token| token.special);
         let next = tokenizer.decoder.chain.as_ref().map(|chain| {
             check_local(&chain.chain)?;
             let both = chain.text(vec![NEIGHBOUR.to_vec(); 2], Invalid::Stay)?;
@@ -188,11 +194,19 @@ fn depends_on_others() -> Error {
 }
 
 impl Tokenizer {
-    /// The bytes of text of all tokens.
+    /// The bytes of text of all tokens, made once.
     ///
     /// # Errors
     /// If the decoder is a chain of steps in which the bytes of a token depend on its neighbours.
-    pub fn token_bytes(&self) -> Result<TokenBytes> {
+    pub fn token_bytes(&self) -> Result<&TokenBytes> {
+        if let Some(table) = self.token_bytes.get() {
+            return Ok(table);
+        }
+        let table = self.made_token_bytes()?;
+        Ok(self.token_bytes.get_or_init(|| table))
+    }
+
+    fn made_token_bytes(&self) -> Result<TokenBytes> {
         let reader = TokenReader::new(self)?;
         let mut table = TokenBytes { offsets: vec![0], ..TokenBytes::default() };
         for id in (0..).take(self.parts.vocabulary.len()) {
@@ -215,18 +229,18 @@ impl Tokenizer {
     /// If an id is not in the vocabulary, if the last ids are next to an unknown token, whose text is not known, or as
     /// for [`Self::token_bytes`].
     pub fn heal(&self, ids: &[TokenId]) -> Result<Healed> {
-        let reader = TokenReader::new(self)?;
+        let table = self.token_bytes()?;
         for &id in ids {
             self.parts.vocabulary.expect_token(id)?;
         }
-        let border = ids.iter().rposition(|&id| !reader.class(id).is_text());
+        let border = ids.iter().rposition(|&id| !table.class(id).is_text());
         let first = border.map_or(0, |index| index + 1);
-        let tail = self.tail(&reader, &ids[first..])?;
+        let tail = self.tail(table, &ids[first..])?;
         if let Some(n_ids) = self.n_settled(&tail) {
             let rest = tail.bytes[tail.ends[n_ids - 1]..tail.text_end].to_vec();
             return Ok(Healed { n_kept: first + n_ids, rest });
         }
-        match border.filter(|&index| reader.class(ids[index]) == TokenClass::Unknown) {
+        match border.filter(|&index| table.class(ids[index]) == TokenClass::Unknown) {
             Some(index) => {
                 let problem = format!(
                     "the text of the unknown token at index {index} is not known, and nothing proves that it stays; \
@@ -238,10 +252,11 @@ impl Tokenizer {
         }
     }
 
-    fn tail(&self, reader: &TokenReader<'_>, ids: &[TokenId]) -> Result<Tail> {
+    /// The text of ids that stand for text.
+    pub(super) fn tail(&self, table: &TokenBytes, ids: &[TokenId]) -> Result<Tail> {
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         for &id in ids {
-            bytes.extend_from_slice(&reader.bytes(id)?);
+            bytes.extend_from_slice(table.get(id));
             ends.push(bytes.len());
         }
         let text = self.decode(ids, DecodeErrors::Replace, false)?;
@@ -276,12 +291,12 @@ impl Tokenizer {
     }
 }
 
-/// The bytes of the ids after the last special token.
-struct Tail {
-    bytes: Vec<u8>,
+/// The bytes of ids that stand for text.
+pub(super) struct Tail {
+    pub(super) bytes: Vec<u8>,
     /// By id: where its bytes end.
-    ends: Vec<usize>,
+    pub(super) ends: Vec<usize>,
     /// Where the part begins that certainly occurs in the text.
-    text_start: usize,
-    text_end: usize,
+    pub(super) text_start: usize,
+    pub(super) text_end: usize,
 }

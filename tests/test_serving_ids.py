@@ -1,0 +1,215 @@
+"""Ids that a model sampled: each answer is that of encoding everything again."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from tests.conftest import SHARED
+
+import bytepair
+from bytepair import serving
+
+TEXT = "the cat sat on the mat, 123 hats.\nété 中文字。中文 да "
+ALPHABET = "the cat中文。é1\n <s>"
+
+
+@pytest.fixture(
+    scope="module", params=["gpt2", "gpt4o", "byte-stream", "sentencepiece"]
+)
+def tokenizer(request):
+    """Give a tokenizer with a special token that decodes each text as it was."""
+    texts = [TEXT * 3, " ".join(ALPHABET)]
+    options = {"dialect": request.param, "merges": 60, "special_tokens": ["<s>"]}
+    return bytepair.train_from_iterator(texts, **options)
+
+
+def drifted(tokenizer, text, draw):
+    """Give other ids for a text: it is encoded in parts at random places."""
+    places = sorted(
+        draw.sample(range(len(text) + 1), k=min(len(text), draw.randint(0, 4)))
+    )
+    parts = [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
+    if tokenizer.decode(tokenizer.encode(" a")) != " a":
+        return tokenizer.encode(text)
+    return [id for part in parts for id in tokenizer.encode(part)]
+
+
+@given(
+    text=st.text(ALPHABET, max_size=30),
+    more=st.text(ALPHABET, max_size=15),
+    seed=st.integers(0, 99),
+)
+def test_rows_are_canonical_if_their_text_has_their_ids(tokenizer, text, more, seed):
+    """So says encoding the decoded text; after a special token a text stands in the middle of the row."""
+    row = drifted(tokenizer, text, random.Random(seed))
+    expected = tokenizer.encode(tokenizer.decode(row))
+    same = [a == b for a, b in zip(row, expected, strict=False)]
+    first = None if row == expected else [*same, False].index(False)
+    assert serving.first_noncanonical(tokenizer, row) == first
+    assert serving.is_canonical(tokenizer, row) == (first is None)
+    assert serving.canonicalize(tokenizer, row) == expected
+    special = tokenizer.special_tokens["<s>"]
+    both = f"{text.replace('<s>', '')}<s>{more.replace('<s>', '')}"
+    ids = tokenizer.encode(both, allowed_special="all")
+    assert special in ids
+    assert serving.canonicalize(tokenizer, ids) == ids
+
+
+def spliced(tokenizer, row, text):
+    """Give the new row by the definition: the longest beginning that ends where an id of the whole text does."""
+    whole = tokenizer.encode(tokenizer.decode(row) + text)
+    ends = {0: 0}
+    for n_ids in range(1, len(whole) + 1):
+        ends[len(tokenizer.decode_bytes(whole[:n_ids]))] = n_ids
+    for keep in range(len(row), -1, -1):
+        if (n_ids := ends.get(len(tokenizer.decode_bytes(row[:keep])))) is not None:
+            return row[:keep] + whole[n_ids:]
+    raise AssertionError
+
+
+@given(
+    text=st.text(ALPHABET, max_size=30),
+    more=st.text(ALPHABET, max_size=15),
+    seed=st.integers(0, 99),
+)
+def test_text_that_follows_leaves_ids_where_it_can(tokenizer, text, more, seed):
+    """A canonical row becomes the encoding of everything; of another one, as much stays as can."""
+    ids = tokenizer.encode(text)
+    assert serving.splice(tokenizer, ids, more).apply(ids) == tokenizer.encode(
+        text + more
+    )
+    if tokenizer.decode(tokenizer.encode(" a")) == " a":
+        row = drifted(tokenizer, text, random.Random(seed))
+        patch = serving.splice(tokenizer, np.array(row, dtype=np.uint32), more)
+        new = patch.apply(row)
+        assert tokenizer.decode(new) == text + more
+        if not serving.is_canonical(tokenizer, row) and patch.keep > 0 and more:
+            assert len(new) <= len(row) + len(more.encode())
+    row = [*ids, tokenizer.special_tokens["<s>"]]
+    whole = text.replace("<s>", "") + "<s>" + more.replace("<s>", "")
+    row = tokenizer.encode(whole.partition("<s>")[0] + "<s>", allowed_special="all")
+    patch = serving.splice(
+        tokenizer, row, whole.partition("<s>")[2] + "<s>a", allowed_special="all"
+    )
+    assert patch.apply(row) == tokenizer.encode(whole + "<s>a", allowed_special="all")
+
+
+def test_ids_stay_by_the_definition():
+    """Rows of bytes that were sampled in other tokens."""
+    tokenizer = bytepair.train_from_iterator([TEXT * 3], merges=60, dialect="gpt2")
+    draw = random.Random(3)
+    for _ in range(300):
+        text = "".join(draw.choices(ALPHABET, k=draw.randint(1, 30)))
+        more = "".join(draw.choices(ALPHABET, k=draw.randint(1, 9)))
+        row = drifted(tokenizer, text, draw)
+        if not serving.is_canonical(tokenizer, row[-2:]):
+            assert serving.splice(tokenizer, row, more).apply(row) == spliced(
+                tokenizer, row, more
+            )
+
+
+def test_what_cannot_be_answered_is_refused_by_name():
+    """Ids outside the vocabulary, unknown tokens, and ids without a text."""
+    tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    for call in (serving.is_canonical, serving.canonicalize):
+        with pytest.raises(bytepair.UnknownTokenError, match="999"):
+            call(tokenizer, [257, 999])
+        with pytest.raises(TypeError, match="tokenizer"):
+            call("low", [257])
+    with pytest.raises(bytepair.UnknownTokenError, match="999"):
+        serving.compare(tokenizer, [257, 999], [257])
+    assert serving.is_canonical(tokenizer, tokenizer.encode(b"\xff\xe2"))
+    unknown = bytepair.train_from_iterator(["low"], merges=2, dialect="unknown-token")
+    with pytest.raises(bytepair.TokenizerError, match="unknown token at index 1"):
+        serving.is_canonical(unknown, unknown.encode("lowz"))
+
+
+def test_groups_of_two_tokenizers_have_the_same_bytes(tokenizer):
+    """They cover both rows, are as small as can be, and other texts are refused with the place."""
+    other = bytepair.train_from_iterator(["the mat"], merges=3, dialect="byte-stream")
+    for text in (TEXT, "the cat", "a", ""):
+        rows = tokenizer.encode(text), other.encode(text)
+        groups = serving.align(tokenizer, rows[0], other, rows[1])
+        tables = serving.TokenBytes(tokenizer), serving.TokenBytes(other)
+        before = (0, 0)
+        for start, stop, other_start, other_stop in groups.tolist():
+            assert (start, other_start) == before
+            sides = (rows[0][start:stop], rows[1][other_start:other_stop])
+            first, second = (
+                b"".join(map(t.__getitem__, s))
+                for t, s in zip(tables, sides, strict=True)
+            )
+            assert first.strip() == second.strip()
+            before = stop, other_stop
+        assert before == (len(rows[0]), len(rows[1])) or not text
+    with pytest.raises(bytepair.TokenizerError, match="from byte 2 on"):
+        serving.align(other, other.encode("abc"), other, other.encode("abd"))
+
+
+def test_rows_are_compared_at_special_tokens_and_by_text(tokenizer):
+    """Other ids of a text are counted; other texts and special tokens are told."""
+    special = tokenizer.special_tokens["<s>"]
+    letters = [id for letter in "that" for id in tokenizer.encode(letter)]
+    row = [*tokenizer.encode("a that"), special, *tokenizer.encode("b")]
+    assert serving.compare(tokenizer, row, row) == serving.Comparison(None, 0)
+    assert "text differs" in serving.compare(tokenizer, row, letters).difference
+    assert (
+        "special token 0"
+        in serving.compare(tokenizer, row, row[: row.index(special)]).difference
+    )
+
+
+@given(n=st.integers(0, 300), seed=st.integers(0, 9))
+def test_a_sampled_text_has_exactly_so_many_ids(tokenizer, n, seed):
+    """Also behind a prefix, whose ids stay; a seed repeats."""
+    text = serving.sample_text(tokenizer, n, seed=seed)
+    assert len(tokenizer.encode(text)) == n
+    assert serving.sample_text(tokenizer, n, seed=seed) == text
+    before = tokenizer.encode("the cat")
+    text = serving.sample_text(
+        tokenizer, n, seed=seed, prefix="the cat", words=[" ", "a", " the"]
+    )
+    whole = tokenizer.encode("the cat" + text)
+    assert (whole[: len(before)], len(whole)) == (before, len(before) + n)
+
+
+def test_a_number_of_ids_that_no_words_make_is_refused():
+    """The error says how far it came."""
+    tokenizer = bytepair.train_from_iterator(["low"], vocab_size=256)
+    with pytest.raises(
+        bytepair.TokenizerError, match="no text of exactly 3 ids was found: after 2 ids"
+    ):
+        serving.sample_text(tokenizer, 3, seed=1, words=["ab"])
+    with pytest.raises(bytepair.TokenizerError, match="must not be empty"):
+        serving.sample_text(tokenizer, 3, seed=1, words=[])
+
+
+FILES = sorted(SHARED.glob("vocabularies/*/tokenizer.json")) + sorted(
+    SHARED.glob("vocabularies/*/tokenizer*.model")
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}"
+)
+def test_published_files_answer_as_encoding_does(path, shared):
+    """Real texts are canonical in parts of any length, text that follows them gives the whole, and samples are exact."""
+    tokenizer, draw = bytepair.Tokenizer.from_file(path), random.Random(2)
+    for corpus in ("english-novels", "code", "chinese"):
+        text = shared(f"corpora/{corpus}.txt").read_text(encoding="utf-8")[:20_000]
+        for _ in range(20):
+            start = draw.randrange(len(text))
+            part, more = (
+                text[start : start + draw.randrange(400)],
+                text[start : start + 30],
+            )
+            ids = tokenizer.encode(part)
+            if tokenizer.decode(ids) != part:
+                continue
+            assert serving.is_canonical(tokenizer, ids), part
+            patch = serving.splice(tokenizer, ids, more)
+            assert patch.apply(ids) == tokenizer.encode(part + more), (part, more)
+    for n in (1, 17, 500):
+        assert len(tokenizer.encode(serving.sample_text(tokenizer, n, seed=n))) == n
