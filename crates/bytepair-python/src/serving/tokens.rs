@@ -13,6 +13,9 @@ use crate::tokenizer::CoreTokenizer;
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
+/// The arrays of a trie, in the order of the fields of `ByteTrie`.
+type Trie<'py> = (Array<'py, u8>, Array<'py, u32>, Array<'py, u32>, Array<'py, TokenId>);
+
 /// Return the bytes of text of all tokens, where those of each begin, and the class of each.
 ///
 /// A class is an index of ``bytepair.serving.KINDS``. There is one more offset than tokens.
@@ -22,7 +25,7 @@ pub(crate) fn token_texts<'py>(
     tokenizer: &CoreTokenizer,
 ) -> PyResult<(Array<'py, u8>, Array<'py, i64>, Array<'py, u8>)> {
     let table = py.detach(|| tokenizer.0.token_bytes()).or_raise()?;
-    let offsets = table.offsets.iter().map(|&offset| offset as i64);
+    let offsets = table.offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX));
     let kinds = table.classes.iter().map(|&class| kind(class));
     let (offsets, kinds) = (offsets.collect(), kinds.collect());
     Ok((into_array(py, table.bytes.clone())?, into_array(py, offsets)?, into_array(py, kinds)?))
@@ -41,10 +44,7 @@ fn kind(class: TokenClass) -> u8 {
 
 /// Return the trie of all tokens as ``bytepair.serving.ByteTrie`` has it: ``bytes``, ``ends``, ``starts`` and ``ids``.
 #[pyfunction]
-pub(crate) fn byte_trie<'py>(
-    py: Python<'py>,
-    tokenizer: &CoreTokenizer,
-) -> PyResult<(Array<'py, u8>, Array<'py, u32>, Array<'py, u32>, Array<'py, TokenId>)> {
+pub(crate) fn byte_trie<'py>(py: Python<'py>, tokenizer: &CoreTokenizer) -> PyResult<Trie<'py>> {
     let trie = py.detach(|| tokenizer.0.token_bytes().map(ByteTrie::new));
     let ByteTrie { bytes, ends, starts, ids } = trie.or_raise()?;
     let (ends, starts, ids) =

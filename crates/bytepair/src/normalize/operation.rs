@@ -170,9 +170,9 @@ impl Operation {
             Self::Form(form) => {
                 let joins_nothing = |side: &Option<Vec<u8>>| {
                     let text = side.as_deref().and_then(|side| str::from_utf8(side).ok());
-                    text.is_some_and(|text| {
-                        !text.is_empty() && text.chars().all(|c| form.joins_nothing_before(c))
-                    })
+                    let mut characters = text.unwrap_or_default().chars().peekable();
+                    characters.peek().is_some()
+                        && characters.all(|character| form.joins_nothing_before(character))
                 };
                 let [last_stays, is_cut, next_stays] = [0, 1, 2].map(|n| joins_nothing(&beside[n]));
                 // A mark that follows may be joined to a character.

@@ -31,6 +31,15 @@ use crate::vocabulary::TokenId;
 /// How many ids are looked at first for a place that no continuation changes.
 const LOOK_BACK: usize = if crate::SMALL { 2 } else { 64 };
 
+/// How many ids show what decoding leaves out at an end of a text.
+const N_AT_ENDS: usize = 8;
+
+/// The bytes of ids, and where the decoded text begins in them.
+struct Text {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
 /// Where text stands in a row.
 #[derive(Clone, Copy)]
 struct Place {
@@ -217,11 +226,10 @@ impl Tokenizer {
         if own.is_empty() {
             return Ok(Vec::new());
         }
-        let tail = self.tail(self.token_bytes()?, own)?;
-        let mut row =
-            self.encoded_at(&tail.bytes[tail.text_start..tail.text_end], place, options)?;
-        if row != own && tail.text_start > 0 {
-            let with_space = self.encoded_at(&tail.bytes[..tail.text_end], place, options)?;
+        let Text { bytes, start } = self.text(own)?;
+        let mut row = self.encoded_at(&bytes[start..], place, options)?;
+        if row != own && start > 0 {
+            let with_space = self.encoded_at(&bytes, place, options)?;
             if with_space == own || !place.is_first {
                 row = with_space;
             }
@@ -246,14 +254,21 @@ impl Tokenizer {
         if let Some(text) = stripped.filter(|text| has_ids(text)) {
             return Ok((text.to_vec(), true));
         }
-        let text = match place.is_first {
-            true => {
-                let tail = self.tail(self.token_bytes()?, ids)?;
-                tail.bytes[tail.text_start..tail.text_end].to_vec()
-            }
-            false => bytes.to_vec(),
-        };
-        Ok((text, false))
+        if place.is_first {
+            let Text { bytes, start } = self.text(ids)?;
+            return Ok((bytes[start..].to_vec(), false));
+        }
+        Ok((bytes.to_vec(), false))
+    }
+
+    /// The text of ids. What decoding leaves out at its ends shows at the first and the last few.
+    fn text(&self, ids: &[TokenId]) -> Result<Text> {
+        let table = self.token_bytes()?;
+        let start = self.tail(table, &ids[..ids.len().min(N_AT_ENDS)])?.text_start;
+        let last = self.tail(table, &ids[ids.len().saturating_sub(N_AT_ENDS)..])?;
+        let mut bytes: Vec<u8> = ids.iter().flat_map(|&id| table.get(id)).copied().collect();
+        bytes.truncate(bytes.len() - (last.bytes.len() - last.text_end));
+        Ok(Text { start: start.min(bytes.len()), bytes })
     }
 
     fn encoded_at(

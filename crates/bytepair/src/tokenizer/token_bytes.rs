@@ -262,19 +262,16 @@ impl Tokenizer {
         let text = self.decode(ids, DecodeErrors::Replace, false)?;
         let most = ends.first().copied().unwrap_or(0);
         let is_there = |&start: &usize| bytes[start..].starts_with(text.as_bytes());
-        let tail = match (0..=most).find(is_there) {
-            Some(text_start) => Tail { text_start, text_end: text_start + text.len(), bytes, ends },
-            None => {
-                // Spaces may be missing at the beginning, and the last character at the end.
-                let is_space = |end: &&usize| bytes[..**end].iter().all(|&byte| byte == b' ');
-                let n_spaces = ends.iter().take_while(is_space).count();
-                let owes_space = bytes.ends_with(b" ") && !text.ends_with(' ');
-                let text_end = bytes.len() - usize::from(owes_space);
-                let text_start = ends.get(n_spaces).map_or(text_end, |&end| end.min(text_end));
-                Tail { text_start, text_end, bytes, ends }
-            }
-        };
-        Ok(tail)
+        if let Some(text_start) = (0..=most).find(is_there) {
+            return Ok(Tail { bytes, ends, text_start, text_end: text_start + text.len() });
+        }
+        // Spaces may be missing at the beginning, and the last character at the end.
+        let is_space = |end: &&usize| bytes[..**end].iter().all(|&byte| byte == b' ');
+        let n_spaces = ends.iter().take_while(is_space).count();
+        let owes_space = bytes.ends_with(b" ") && !text.ends_with(' ');
+        let text_end = bytes.len() - usize::from(owes_space);
+        let text_start = ends.get(n_spaces).map_or(text_end, |&end| end.min(text_end));
+        Ok(Tail { bytes, ends, text_start, text_end })
     }
 
     /// The number of ids before the last place of a tail that is a proven cut and a border of ids.
