@@ -32,7 +32,7 @@ use crate::vocabulary::TokenId;
 const LOOK_BACK: usize = if crate::SMALL { 2 } else { 64 };
 
 /// How many ids show what decoding leaves out at an end of a text.
-const N_AT_ENDS: usize = 8;
+const N_AT_ENDS: usize = 12;
 
 /// The bytes of ids, and where the decoded text begins in them.
 struct Text {
@@ -264,11 +264,19 @@ impl Tokenizer {
     /// The text of ids. What decoding leaves out at its ends shows at the first and the last few.
     fn text(&self, ids: &[TokenId]) -> Result<Text> {
         let table = self.token_bytes()?;
-        let start = self.tail(table, &ids[..ids.len().min(N_AT_ENDS)])?.text_start;
-        let last = self.tail(table, &ids[ids.len().saturating_sub(N_AT_ENDS)..])?;
+        let is_text = |ids: &&[TokenId]| {
+            let bytes: Vec<u8> = ids.iter().flat_map(|&id| table.get(id)).copied().collect();
+            str::from_utf8(&bytes).is_ok()
+        };
+        let most = ids.len().min(N_AT_ENDS);
+        let first = (0..=most).rev().map(|n| &ids[..n]).find(is_text).unwrap_or_default();
+        let last =
+            (0..=most).rev().map(|n| &ids[ids.len() - n..]).find(is_text).unwrap_or_default();
+        let (first, last) = (self.tail(table, first)?, self.tail(table, last)?);
         let mut bytes: Vec<u8> = ids.iter().flat_map(|&id| table.get(id)).copied().collect();
         bytes.truncate(bytes.len() - (last.bytes.len() - last.text_end));
-        Ok(Text { start: start.min(bytes.len()), bytes })
+        let is_space = bytes.iter().take(first.text_start).all(|&byte| byte == b' ');
+        Ok(Text { start: if is_space { first.text_start.min(bytes.len()) } else { 0 }, bytes })
     }
 
     fn encoded_at(
