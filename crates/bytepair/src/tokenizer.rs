@@ -21,6 +21,7 @@ mod inspecting;
 mod measure;
 mod parts;
 mod plan;
+mod segments;
 mod session;
 mod spaces;
 mod steps;
@@ -30,7 +31,7 @@ mod walk;
 mod with_spans;
 mod worker;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use self::call::{Call, NamedRules};
 pub use self::decoding::DecodeStream;
@@ -41,6 +42,7 @@ pub use self::inspecting::{Unreached, Usage};
 pub use self::measure::{Measure, Sums};
 pub use self::parts::Parts;
 use self::plan::Plan;
+pub use self::segments::{SegmentIds, TextSegment};
 pub use self::session::Session;
 use self::spaces::spelling;
 pub use self::steps::{Piece, TextPart};
@@ -109,6 +111,8 @@ pub struct Tokenizer {
     workers: Pool<Worker>,
     /// For calls that find no added token. Made at the first such call.
     as_text: OnceLock<Arc<Self>>,
+    /// For segments in which only some added tokens are found, by their names. The latest first.
+    finding_only: Mutex<Vec<(Vec<String>, Arc<Self>)>>,
     /// For views of texts with units that nothing stands for. Made at first use; the inner value is `None` if
     /// something stands for every unit.
     with_missing: OnceLock<Option<WithMissing>>,
@@ -145,6 +149,7 @@ impl Tokenizer {
             named: NamedRules::default(),
             workers: Pool::new(Worker::default),
             as_text: OnceLock::new(),
+            finding_only: Mutex::default(),
             with_missing: OnceLock::new(),
             parts,
         })
@@ -403,6 +408,7 @@ impl Tokenizer {
             named: NamedRules::default(),
             workers: Pool::new(Worker::default),
             as_text: OnceLock::new(),
+            finding_only: Mutex::default(),
             with_missing: OnceLock::new(),
         }
     }

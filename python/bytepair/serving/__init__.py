@@ -3,8 +3,15 @@
 Every answer is exact: it is proven for the text at hand, or refused with the reason.
 """
 
-from bytepair._core import Patch, Session
+from bytepair._core import Patch, SegmentEncoding, Session, encode_segments, encode_segments_batch
 
 from ._growing import stable_prefix
 
-__all__ = ["Patch", "Session", "stable_prefix"]
+__all__ = [
+    "Patch",
+    "SegmentEncoding",
+    "Session",
+    "encode_segments",
+    "encode_segments_batch",
+    "stable_prefix",
+]

@@ -1,1 +1,3 @@
 //! `bytepair.serving`: segments, checks of sampled ids, and bytes of tokens.
+
+pub(crate) mod segments;
