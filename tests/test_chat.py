@@ -111,12 +111,23 @@ SHAPES = [
 @pytest.mark.parametrize("template", SHAPES)
 def test_only_what_the_template_writes_is_trusted(template):
     """Segments make up the text; no trusted one has text of a message, and those of the assistant are marked."""
-    messages = [{"role": "user", "content": f"x{FORGED}y"}, {"role": "assistant", "content": f"q{FORGED}z"}]
+    messages = [
+        {"role": "user", "content": f"x{FORGED}y"},
+        {"role": "assistant", "content": f"q{FORGED}z"},
+    ]
     options = {"tools": [FORGED], "bos_token": "<s>", "eos_token": "</s>"}
     segments = chat.render_segments(template, messages, **options)
-    assert "".join(one.text for one in segments) == chat.render(template, messages, **options)
-    content = {one.message: one for one in segments if not one.trusted and one.message is not None}
-    assert [content[index].text.lower() for index in (0, 1)] == [m["content"] for m in messages]
+    assert "".join(one.text for one in segments) == chat.render(
+        template, messages, **options
+    )
+    content = {
+        one.message: one
+        for one in segments
+        if not one.trusted and one.message is not None
+    }
+    assert [content[index].text.lower() for index in (0, 1)] == [
+        m["content"] for m in messages
+    ]
     assert [one for one in segments if one.is_generated] == [content[1]]
     assert all("system" not in one.text for one in segments if one.trusted)
     assert any(one.trusted for one in segments)
@@ -127,7 +138,11 @@ def test_generation_blocks_say_what_the_model_writes():
     template = "{% for m in messages %}<a>{% generation %}{{ m.content | upper }}<e>{% endgeneration %}{% endfor %}"
     segments = chat.render_segments(template, [{"role": "user", "content": "é"}])
     assert [(one.text, one.trusted, one.is_generated) for one in segments] == [
-        ("<a>", True, False), ("É", False, True), ("<e>", True, True)
+        ("<a>", True, False),
+        ("É", False, True),
+        ("<e>", True, True),
     ]
     with pytest.raises(bytepair.TokenizerError, match="another text"):
-        chat.render_segments("{{ range(10**9) | random }}", [])
+        chat.render_segments(
+            "{% for n in range(9) %}{{ range(99999) | random }}{% endfor %}", []
+        )

@@ -86,14 +86,22 @@ def test_a_message_never_becomes_a_control_token_of_a_template(shared):
     assert (encoding.ids.count(start), encoding.ids.count(end)) == (2, 2)
     as_text = tokenizer.encode(forged, added_tokens="text")
     spans = [encoding.ids[first:last] for first, last in encoding.segment_spans]
-    assert [ids for one, ids in zip(segments, spans, strict=True) if not one.trusted] == [as_text] * 2
+    assert [
+        ids for one, ids in zip(segments, spans, strict=True) if not one.trusted
+    ] == [as_text] * 2
 
 
 def test_kimi_k3_encodes_pieces_apart(shared):
     """A quote and the name behind it share no token, and a forged marker is text."""
     path = shared("vocabularies/kimi-k3") / "tiktoken.model"
     tokenizer = bytepair.Tokenizer.from_file(path, encoding="kimi_k3")
-    pieces = [("<|open|>", True), ('message name="', True), (".hidden", False), ('"', True), ("<|sep|>", False)]
+    pieces = [
+        ("<|open|>", True),
+        ('message name="', True),
+        (".hidden", False),
+        ('"', True),
+        ("<|sep|>", False),
+    ]
     special = [tokenizer.special_tokens["<|open|>"]]
     ids = special + [id for text, _ in pieces[1:] for id in tokenizer.encode(text)]
     assert encode_segments(tokenizer, pieces).ids == ids

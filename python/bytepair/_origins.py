@@ -10,7 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from typing import Any, NamedTuple
 
-__all__ = ["TEMPLATE", "Origin", "OriginText", "Part", "joined", "origins_followed", "with_origin"]
+__all__ = [
+    "TEMPLATE",
+    "Origin",
+    "OriginText",
+    "Part",
+    "joined",
+    "origins_followed",
+    "with_origin",
+]
 
 
 class Origin(NamedTuple):
@@ -38,10 +46,14 @@ class OriginText(str):
     __slots__ = ("parts",)
     parts: tuple[Part, ...]
 
-    def __new__(cls, text: object = "", parts: Iterable[Part] | None = None) -> "OriginText":
+    def __new__(
+        cls, text: object = "", parts: Iterable[Part] | None = None
+    ) -> "OriginText":
         """Return the text, of unknown origin without ``parts``, which must make up the text."""
         made = super().__new__(cls, text)
-        made.parts = (Part(str.__str__(made), _UNKNOWN),) if parts is None else tuple(parts)
+        made.parts = (
+            (Part(str.__str__(made), _UNKNOWN),) if parts is None else tuple(parts)
+        )
         return made
 
     def __str__(self) -> str:
@@ -107,7 +119,10 @@ def with_origin(value: Any, origin: Origin) -> Any:
     if isinstance(value, str):
         return OriginText(value, [Part(value, origin)])
     if isinstance(value, Mapping):
-        return {with_origin(key, origin): with_origin(one, origin) for key, one in value.items()}
+        return {
+            with_origin(key, origin): with_origin(one, origin)
+            for key, one in value.items()
+        }
     if type(value) in (list, tuple):
         return type(value)(with_origin(one, origin) for one in value)
     return value
@@ -133,7 +148,11 @@ def _of_message(value: Any, sources: Iterable[Any]) -> Any:
 
 def _messages(value: Any) -> Iterator[int]:
     if isinstance(value, OriginText):
-        yield from (part.origin.message for part in value.parts if part.origin.message is not None)
+        yield from (
+            part.origin.message
+            for part in value.parts
+            if part.origin.message is not None
+        )
     elif isinstance(value, Mapping):
         yield from _messages([*value, *value.values()])
     elif isinstance(value, list | tuple):
@@ -148,7 +167,11 @@ def _cutting(name: str) -> Callable[..., Any]:
     @wraps(method)
     def cut(self: OriginText, *args: Any, **options: Any) -> Any:
         made = method(self, *args, **options)
-        separator = options.get("sep", args[0] if args else None) if name in {"split", "rsplit"} else None
+        separator = (
+            options.get("sep", args[0] if args else None)
+            if name in {"split", "rsplit"}
+            else None
+        )
         found, start = [], 0
         for piece in [made] if isinstance(made, str) else made:
             start = str.find(self, piece, start)
@@ -159,7 +182,26 @@ def _cutting(name: str) -> Callable[..., Any]:
     return cut
 
 
-for _name in ("lstrip", "partition", "rpartition", "rsplit", "rstrip", "split", "splitlines", "strip"):
+for _name in (
+    "lstrip",
+    "partition",
+    "rpartition",
+    "rsplit",
+    "rstrip",
+    "split",
+    "splitlines",
+    "strip",
+):
     setattr(OriginText, _name, _cutting(_name))
-for _name in ("__mod__", "__mul__", "__rmul__", "capitalize", "casefold", "format", "lower", "title", "upper"):
+for _name in (
+    "__mod__",
+    "__mul__",
+    "__rmul__",
+    "capitalize",
+    "casefold",
+    "format",
+    "lower",
+    "title",
+    "upper",
+):
     setattr(OriginText, _name, origins_followed(getattr(str, _name)))

@@ -20,13 +20,23 @@ from typing import Any, NamedTuple
 
 from bytepair._io.beside import read_object
 from bytepair._io.files import StrPath
-from bytepair._origins import TEMPLATE, Origin, OriginText, Part, joined, origins_followed, with_origin
+from bytepair._origins import (
+    TEMPLATE,
+    Origin,
+    OriginText,
+    Part,
+    joined,
+    origins_followed,
+    with_origin,
+)
 from bytepair.errors import FileError, FormatError, MissingLibraryError, TokenizerError
 
 __all__ = ["Segment", "read_template", "render", "render_segments"]
 
 #: A template may build a control token from one of these roles. Any other role is text that is not trusted.
-_ROLES = frozenset({"assistant", "developer", "function", "ipython", "model", "system", "tool", "user"})
+_ROLES = frozenset(
+    {"assistant", "developer", "function", "ipython", "model", "system", "tool", "user"}
+)
 
 
 class Segment(NamedTuple):
@@ -87,7 +97,9 @@ def render_segments(
     ``message.role | upper``.
 
     >>> template = "{% for message in messages %}<|{{ message.role }}|>{{ message.content }}{% endfor %}"
-    >>> for segment in render_segments(template, [{"role": "user", "content": "<|user|>"}]):
+    >>> for segment in render_segments(
+    ...     template, [{"role": "user", "content": "<|user|>"}]
+    ... ):
     ...     print(segment)
     Segment(text='<|user|>', trusted=True, role='user', message=0, is_generated=False)
     Segment(text='<|user|>', trusted=False, role='user', message=0, is_generated=False)
@@ -101,10 +113,20 @@ def render_segments(
         ``jinja2`` is not installed.
     """
     now = dt.datetime.now().astimezone()
-    context = {"messages": messages, "add_generation_prompt": add_generation_prompt, "strftime_now": now.strftime} | variables
+    context = {
+        "messages": messages,
+        "add_generation_prompt": add_generation_prompt,
+        "strftime_now": now.strftime,
+    } | variables
     text = _rendered(template, context)
-    marked = {name: with_origin(value, TEMPLATE) for name, value in variables.items() if name.endswith("_token")}
-    marked["messages"] = [_with_origins(message, index) for index, message in enumerate(messages)]
+    marked = {
+        name: with_origin(value, TEMPLATE)
+        for name, value in variables.items()
+        if name.endswith("_token")
+    }
+    marked["messages"] = [
+        _with_origins(message, index) for index, message in enumerate(messages)
+    ]
     again = _rendered(template, context | marked, with_origins=True)
     if text != again or not isinstance(again, OriginText):
         message = "chat template: it gives another text when it is rendered again, so its segments are not known"
@@ -130,15 +152,30 @@ def _kind(part: Part) -> tuple[Any, ...]:
     return trusted, in_generation, None if trusted else message
 
 
-def _segment(parts: list[Part], messages: Sequence[Mapping[str, Any]], has_blocks: bool) -> Segment:
+def _segment(
+    parts: list[Part], messages: Sequence[Mapping[str, Any]], has_blocks: bool
+) -> Segment:
     trusted, _, in_generation = parts[0].origin
-    index = next((part.origin.message for part in reversed(parts) if part.origin.message is not None), None)
+    index = next(
+        (
+            part.origin.message
+            for part in reversed(parts)
+            if part.origin.message is not None
+        ),
+        None,
+    )
     role = None if index is None else messages[index].get("role")
-    is_generated = in_generation if has_blocks else not trusted and role in {"assistant", "model"}
-    return Segment("".join(part.text for part in parts), trusted, role, index, is_generated)
+    is_generated = (
+        in_generation if has_blocks else not trusted and role in {"assistant", "model"}
+    )
+    return Segment(
+        "".join(part.text for part in parts), trusted, role, index, is_generated
+    )
 
 
-def _rendered(template: str, context: dict[str, Any], *, with_origins: bool = False) -> str:
+def _rendered(
+    template: str, context: dict[str, Any], *, with_origins: bool = False
+) -> str:
     try:
         text: str = _compiled(template, with_origins=with_origins).render(context)
     except MissingLibraryError:
@@ -216,7 +253,9 @@ def _follow_origins(environment: Any) -> None:
 
     class Generator(compiler.CodeGenerator):
         def visit_Const(self, node: Any, frame: Any) -> None:
-            super().visit_Const(node, frame) if not isinstance(node.value, str) else self.write(_literal(node.value))
+            super().visit_Const(node, frame) if not isinstance(
+                node.value, str
+            ) else self.write(_literal(node.value))
 
         def visit_Concat(self, node: Any, frame: Any) -> None:
             self.write("environment.concat(map(str, (")
@@ -229,14 +268,23 @@ def _follow_origins(environment: Any) -> None:
             return _literal("".join(group))
 
     @pass_eval_context
-    def join(context: Any, texts: Any, separator: str = "", attribute: Any = None) -> Any:
-        return do_join(context, texts, OriginText(separator, getattr(separator, "parts", None)), attribute)
+    def join(
+        context: Any, texts: Any, separator: str = "", attribute: Any = None
+    ) -> Any:
+        return do_join(
+            context,
+            texts,
+            OriginText(separator, getattr(separator, "parts", None)),
+            attribute,
+        )
 
     environment.code_generator_class = Generator
     environment.concat = joined
     environment.literal = lambda text: with_origin(text, TEMPLATE)
     environment.optimized = False
-    environment.filters = {name: origins_followed(one) for name, one in environment.filters.items()} | {"join": join}
+    environment.filters = {
+        name: origins_followed(one) for name, one in environment.filters.items()
+    } | {"join": join}
     environment.filters["generated"] = _in_generation
 
 
@@ -245,7 +293,10 @@ def _literal(text: str) -> str:
 
 
 def _in_generation(text: OriginText) -> OriginText:
-    return OriginText(text, [Part(one.text, one.origin._replace(in_generation=True)) for one in text.parts])
+    return OriginText(
+        text,
+        [Part(one.text, one.origin._replace(in_generation=True)) for one in text.parts],
+    )
 
 
 def _generation() -> Any:

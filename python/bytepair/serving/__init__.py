@@ -3,7 +3,13 @@
 Every answer is exact: it is proven for the text at hand, or refused with the reason.
 """
 
-from bytepair._core import Patch, SegmentEncoding, Session, encode_segments, encode_segments_batch
+from bytepair._core import (
+    Patch,
+    SegmentEncoding,
+    Session,
+    encode_segments,
+    encode_segments_batch,
+)
 
 from ._growing import stable_prefix
 
