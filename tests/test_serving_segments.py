@@ -33,7 +33,7 @@ def test_segments_have_the_ids_of_their_texts_alone(tokenizer):
         [*only, tokenizer.token_to_id("<|u|>")],
     ]
     encoding = encode_segments(tokenizer, SEGMENTS, offsets=True)
-    assert encoding.ids == encoding.ids_to_numpy().tolist() == sum(alone, [])
+    assert encoding.ids == encoding.ids_to_numpy().tolist() == [id for ids in alone for id in ids]
     spans = [encoding.ids[start:end] for start, end in encoding.segment_spans]
     assert spans == alone
     owners = [index for index, ids in enumerate(alone) for _ in ids]

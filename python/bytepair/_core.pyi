@@ -1139,7 +1139,7 @@ class SegmentEncoding:
         """
 
     @property
-    def segment_ids(self) -> npt.NDArray[np.uint32]:
+    def segment_ids(self) -> NDArray[np.uint32]:
         """The index of the segment of each id, ``uint32[n]``.
 
         >>> from bytepair.serving import SegmentEncoding
@@ -1148,7 +1148,7 @@ class SegmentEncoding:
         """
 
     @property
-    def segment_spans(self) -> npt.NDArray[np.int64]:
+    def segment_spans(self) -> NDArray[np.int64]:
         """The first id of each segment and the one after its last, ``int64[n_segments, 2]``.
 
         >>> from bytepair.serving import SegmentEncoding
@@ -1170,7 +1170,7 @@ class SegmentEncoding:
             The segments were encoded without ``offsets=True``.
         """
 
-    def ids_to_numpy(self) -> npt.NDArray[np.uint32]:
+    def ids_to_numpy(self) -> NDArray[np.uint32]:
         """Return the ids as an array, ``uint32[n]``.
 
         >>> from bytepair.serving import SegmentEncoding
@@ -1178,7 +1178,7 @@ class SegmentEncoding:
         array([7, 8, 9], dtype=uint32)
         """
 
-    def offsets_to_numpy(self) -> npt.NDArray[np.int64]:
+    def offsets_to_numpy(self) -> NDArray[np.int64]:
         """Return the offsets as an array, ``int64[n, 2]``.
 
         >>> from bytepair.serving import SegmentEncoding
