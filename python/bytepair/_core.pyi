@@ -23,6 +23,7 @@ __all__ = [
     "Measure",
     "Patch",
     "PieceTable",
+    "SegmentEncoding",
     "Session",
     "Token",
     "Tokenizer",
@@ -37,6 +38,8 @@ __all__ = [
     "encode_file",
     "encode_full_rows",
     "encode_rows",
+    "encode_segments",
+    "encode_segments_batch",
     "encode_word_rows",
     "encoding_names",
     "extend_with_strings",
@@ -1111,6 +1114,99 @@ class Patch:
     def __getnewargs__(self) -> tuple[int, list[int], int]: ...
 
 @final
+class SegmentEncoding:
+    """The ids of a text in segments.
+
+    >>> import bytepair
+    >>> from bytepair.serving import encode_segments
+    >>> tokenizer = bytepair.train_from_iterator(
+    ...     ["low lower"], vocab_size=259, special_tokens=["<s>"]
+    ... )
+    >>> encoding = encode_segments(tokenizer, [("<s>", True), ("low<s>", False)])
+    >>> encoding
+    <bytepair.serving.SegmentEncoding: 5 ids, 2 segments>
+    >>> encoding.segment_ids.tolist()
+    [0, 1, 1, 1, 1]
+    """
+
+    def __new__(
+        cls,
+        ids: list[int],
+        ends: list[int],
+        offsets: list[tuple[int, int]] | None = None,
+    ) -> Self: ...
+    @property
+    def ids(self) -> list[int]:
+        """The ids of all segments.
+
+        >>> from bytepair.serving import SegmentEncoding
+        >>> SegmentEncoding([7, 8, 9], [1, 3]).ids
+        [7, 8, 9]
+        """
+
+    @property
+    def segment_ids(self) -> NDArray[np.uint32]:
+        """The index of the segment of each id, ``uint32[n]``.
+
+        >>> from bytepair.serving import SegmentEncoding
+        >>> SegmentEncoding([7, 8, 9], [1, 3]).segment_ids
+        array([0, 1, 1], dtype=uint32)
+        """
+
+    @property
+    def segment_spans(self) -> NDArray[np.int64]:
+        """The first id of each segment and the one after its last, ``int64[n_segments, 2]``.
+
+        >>> from bytepair.serving import SegmentEncoding
+        >>> SegmentEncoding([7, 8, 9], [1, 3]).segment_spans.tolist()
+        [[0, 1], [1, 3]]
+        """
+
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        """The span of each id in the joined text of all segments, in characters.
+
+        >>> from bytepair.serving import SegmentEncoding
+        >>> SegmentEncoding([7, 8], [1, 2], [(0, 3), (3, 4)]).offsets
+        [(0, 3), (3, 4)]
+
+        Raises
+        ------
+        TokenizerError
+            The segments were encoded without ``offsets=True``.
+        """
+
+    def ids_to_numpy(self) -> NDArray[np.uint32]:
+        """Return the ids as an array, ``uint32[n]``.
+
+        >>> from bytepair.serving import SegmentEncoding
+        >>> SegmentEncoding([7, 8, 9], [1, 3]).ids_to_numpy()
+        array([7, 8, 9], dtype=uint32)
+        """
+
+    def offsets_to_numpy(self) -> NDArray[np.int64]:
+        """Return the offsets as an array, ``int64[n, 2]``.
+
+        >>> from bytepair.serving import SegmentEncoding
+        >>> SegmentEncoding(
+        ...     [7, 8], [1, 2], [(0, 3), (3, 4)]
+        ... ).offsets_to_numpy().tolist()
+        [[0, 3], [3, 4]]
+
+        Raises
+        ------
+        TokenizerError
+            The segments were encoded without ``offsets=True``.
+        """
+
+    def __len__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __getnewargs__(
+        self,
+    ) -> tuple[list[int], list[int], list[tuple[int, int]] | None]: ...
+
+@final
 class Session:
     """A text that grows and changes, with its ids, which are always those of the whole text.
 
@@ -1737,6 +1833,56 @@ def encode_full_rows(
     add_special_tokens: bool = False,
 ) -> list[Encoding]:
     """Encode texts, or pairs of them, as Hugging Face's library does, with the truncation and padding of the call."""
+
+def encode_segments(
+    tokenizer: Tokenizer, segments: Iterable[tuple[Any, ...]], *, offsets: bool = False
+) -> SegmentEncoding:
+    """Encode segments of a text, each on its own, and join their ids.
+
+    A segment is a tuple ``(text, trusted)``; further items of a tuple are ignored. If ``trusted`` is true, all special
+    and added tokens are found in the text, as by ``encode(text, allowed_special="all")``. If it is false, none is, as by
+    ``encode(text, added_tokens="text")``. If it is a collection of names, only these tokens are found, and all others are
+    text. No token crosses the border of two segments. With ``offsets``, the result also has the span of each id in the
+    joined text, in characters.
+
+    >>> import bytepair
+    >>> from bytepair.serving import encode_segments
+    >>> tokenizer = bytepair.train_from_iterator(
+    ...     ["low lower"], vocab_size=260, special_tokens=["<s>", "<e>"]
+    ... )
+    >>> encode_segments(tokenizer, [("<s>low", True), ("<s>", False)]).ids
+    [258, 257, 27, 82, 29]
+    >>> encode_segments(tokenizer, [("<s><e>", {"<e>"})], offsets=True).offsets
+    [(0, 1), (1, 2), (2, 3), (3, 6)]
+
+    Raises
+    ------
+    SpecialTokenError
+        A name in ``trusted`` is neither a special nor an added token.
+
+    Also raises the errors of :meth:`Tokenizer.encode`. Every message has the index of the segment.
+    """
+
+def encode_segments_batch(
+    tokenizer: Tokenizer,
+    batch: Iterable[Iterable[tuple[Any, ...]]],
+    *,
+    offsets: bool = False,
+    threads: int | None = None,
+) -> list[SegmentEncoding]:
+    """Encode many texts in segments, each as :func:`encode_segments` does.
+
+    ``threads`` is the number of threads; ``None`` uses all processors.
+
+    >>> import bytepair
+    >>> from bytepair.serving import encode_segments_batch
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> batch = encode_segments_batch(tokenizer, [[("low", True)], []])
+    >>> [encoding.ids for encoding in batch]
+    [[257], []]
+
+    Raises the errors of :func:`encode_segments`; the message also has the text's index in the batch.
+    """
 
 def encode_word_rows(
     tokenizer: Tokenizer,

@@ -72,7 +72,7 @@ fn not_a_text(object: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("expected str or bytes, not {}{several}", type_name(object)))
 }
 
-fn type_name(object: &Bound<'_, PyAny>) -> String {
+pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
     object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string())
 }
 
@@ -397,10 +397,15 @@ pub(crate) fn refuse_set(what: &str, items: &Bound<'_, PyAny>) -> PyResult<()> {
 
 /// An error with the index of the text, or of the list of ids, in its batch.
 pub(crate) fn in_batch(py: Python<'_>, what: &str, index: usize, error: PyErr) -> PyErr {
+    in_place(py, &format!("{what} {index} of the batch"), error)
+}
+
+/// An error with the place of the value that it is about.
+pub(crate) fn in_place(py: Python<'_>, place: &str, error: PyErr) -> PyErr {
     if error.is_instance_of::<PyMemoryError>(py) {
         return error;
     }
-    let message = format!("{what} {index} of the batch: {}", error.value(py));
+    let message = format!("{place}: {}", error.value(py));
     PyErr::from_type(error.get_type(py), message)
 }
 

@@ -68,7 +68,9 @@ fn is_out_of_memory(kind: &ErrorKind) -> bool {
     match kind {
         ErrorKind::OutOfMemory { .. } => true,
         ErrorKind::Read(reason) => reason.kind() == std::io::ErrorKind::OutOfMemory,
-        ErrorKind::InBatch { error, .. } => is_out_of_memory(error.kind()),
+        ErrorKind::InBatch { error, .. } | ErrorKind::InSegment { error, .. } => {
+            is_out_of_memory(error.kind())
+        }
         _ => false,
     }
 }
@@ -95,14 +97,18 @@ fn class_name(kind: &ErrorKind) -> &'static str {
         ErrorKind::Split(_) => "PatternError",
         ErrorKind::NotUtf8 { .. } | ErrorKind::DecodedNotUtf8 { .. } => "EncodingError",
         ErrorKind::UnknownUnit { .. } | ErrorKind::UnknownId { .. } => "UnknownTokenError",
-        ErrorKind::DisallowedSpecial { .. } | ErrorKind::NotSpecial { .. } => "SpecialTokenError",
+        ErrorKind::DisallowedSpecial { .. }
+        | ErrorKind::NotAdded { .. }
+        | ErrorKind::NotSpecial { .. } => "SpecialTokenError",
         ErrorKind::VocabularyTooSmall { .. }
         | ErrorKind::EmptyCorpus
         | ErrorKind::Count { .. }
         | ErrorKind::FirstUnknown => "TrainingError",
         ErrorKind::Format { .. } | ErrorKind::Inexpressible { .. } => "FormatError",
         ErrorKind::Read(_) => "FileError",
-        ErrorKind::InBatch { error, .. } => class_name(error.kind()),
+        ErrorKind::InBatch { error, .. } | ErrorKind::InSegment { error, .. } => {
+            class_name(error.kind())
+        }
         _ => "TokenizerError",
     }
 }

@@ -40,6 +40,13 @@ pub enum ErrorKind {
         /// Its error.
         error: Error,
     },
+    /// A segment of a text that failed.
+    InSegment {
+        /// The index of the segment.
+        index: usize,
+        /// Its error.
+        error: Error,
+    },
     /// A special token in a text that does not allow it.
     DisallowedSpecial {
         /// The token.
@@ -48,6 +55,11 @@ pub enum ErrorKind {
         is_special: bool,
         /// Its offset in the text, in bytes.
         offset: usize,
+    },
+    /// A name that is neither a special nor another added token of this tokenizer.
+    NotAdded {
+        /// The name.
+        name: String,
     },
     /// A name that is not a special token of this tokenizer.
     NotSpecial {
@@ -250,6 +262,7 @@ impl fmt::Display for ErrorKind {
                  errors=\"replace\" or decode_bytes"
             ),
             Self::InBatch { index, error } => write!(f, "text {index} of the batch: {error}"),
+            Self::InSegment { index, error } => write!(f, "segment {index}: {error}"),
             Self::UnknownUnit { unit } => write!(
                 f,
                 "{unit:?} is not in the alphabet and nothing stands for it, so the text has no ids; bytepair show and \
@@ -267,6 +280,9 @@ impl fmt::Display for ErrorKind {
                  allowed_special={{{token:?}}} to encode it as such, or leave it out of disallowed_special \
                  to encode it as plain text"
             ),
+            Self::NotAdded { name } => {
+                write!(f, "{name:?} is neither a special nor an added token of this tokenizer")
+            }
             Self::NotSpecial { name } => {
                 write!(f, "{name:?} is not a special token of this tokenizer")
             }

@@ -50,8 +50,8 @@ pub use sink::{Batch, Number, Sink};
 #[doc(hidden)]
 pub use tokenizer::by_definition;
 pub use tokenizer::{
-    AddedTokens, DecodeStream, EncodeOptions, IdFile, IdFormat, Parts, Reading, Session, Tokenizer,
-    WordsOrPair,
+    AddedTokens, DecodeStream, EncodeOptions, IdFile, IdFormat, Parts, Reading, SegmentIds,
+    Session, TextSegment, Tokenizer, WordsOrPair,
 };
 
 /// Whether thresholds are small, so that the short inputs of unit tests lie on both sides of them. Unit tests that are

@@ -22,6 +22,7 @@ mod inspecting;
 mod measure;
 mod parts;
 mod plan;
+mod segments;
 mod session;
 mod spaces;
 mod steps;
@@ -32,7 +33,7 @@ mod walk;
 mod with_spans;
 mod worker;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use self::call::{Call, NamedRules};
 pub use self::decoding::DecodeStream;
@@ -43,6 +44,7 @@ pub use self::inspecting::{Unreached, Usage};
 pub use self::measure::{Measure, Sums};
 pub use self::parts::Parts;
 use self::plan::Plan;
+pub use self::segments::{SegmentIds, TextSegment};
 pub use self::session::Session;
 use self::spaces::spelling;
 pub use self::steps::{Piece, TextPart};
@@ -114,6 +116,8 @@ pub struct Tokenizer {
     as_text: OnceLock<Arc<Self>>,
     /// Made when it is first asked for.
     token_bytes: OnceLock<TokenBytes>,
+    /// For segments in which only some added tokens are found, by their names. The latest first.
+    finding_only: Mutex<Vec<(Vec<String>, Arc<Self>)>>,
     /// For views of texts with units that nothing stands for. Made at first use; the inner value is `None` if
     /// something stands for every unit.
     with_missing: OnceLock<Option<WithMissing>>,
@@ -151,6 +155,7 @@ impl Tokenizer {
             workers: Pool::new(Worker::default),
             as_text: OnceLock::new(),
             token_bytes: OnceLock::new(),
+            finding_only: Mutex::default(),
             with_missing: OnceLock::new(),
             parts,
         })
@@ -410,6 +415,7 @@ impl Tokenizer {
             workers: Pool::new(Worker::default),
             as_text: OnceLock::new(),
             token_bytes: OnceLock::new(),
+            finding_only: Mutex::default(),
             with_missing: OnceLock::new(),
         }
     }

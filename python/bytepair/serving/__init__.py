@@ -3,7 +3,13 @@
 Every answer is exact: it is proven for the text at hand, or refused with the reason.
 """
 
-from bytepair._core import Patch, Session
+from bytepair._core import (
+    Patch,
+    SegmentEncoding,
+    Session,
+    encode_segments,
+    encode_segments_batch,
+)
 
 from ._grammars import GrammarVocabulary, grammar_vocabulary
 from ._growing import stable_prefix
@@ -26,11 +32,14 @@ __all__ = [
     "GrammarVocabulary",
     "Healed",
     "Patch",
+    "SegmentEncoding",
     "Session",
     "TokenBytes",
     "align",
     "canonicalize",
     "compare",
+    "encode_segments",
+    "encode_segments_batch",
     "first_noncanonical",
     "grammar_vocabulary",
     "heal",

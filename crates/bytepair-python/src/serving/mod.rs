@@ -1,4 +1,5 @@
 //! `bytepair.serving`: segments, checks of sampled ids, and bytes of tokens.
 
 pub(crate) mod ids;
+pub(crate) mod segments;
 pub(crate) mod tokens;

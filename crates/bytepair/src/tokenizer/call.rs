@@ -310,7 +310,7 @@ impl<'c> Call<'c> {
 }
 
 /// How many choices are remembered.
-const MAX_CHOICES: usize = 4;
+pub(super) const MAX_CHOICES: usize = 4;
 
 /// What to find in a text: recognised tokens, and tokens that are an error.
 #[derive(Clone, Debug)]

@@ -73,11 +73,13 @@ impl Plan {
         Self::of(parts, encoder, Vec::new())
     }
 
-    /// The plan for the same parts without added tokens, whose contents are then text that a call may refuse.
+    /// The plan for the same parts without some added tokens, whose contents are then text that a call may refuse.
     pub(super) fn without_added(&self, with: &Parts, without: &Parts) -> Self {
-        let encoder = self.encoder.clone().of_raw_texts(spelling(without)).of_repeated(Vec::new());
+        let encoder = self.encoder.clone().of_raw_texts(spelling(without));
+        let encoder = encoder.of_repeated(repeated(without).unwrap_or_default());
         let contents = with.added.iter().map(|token| token.content.clone());
-        Self::of(without, encoder.without_whole(never_whole(with)), contents.collect())
+        let never_whole = never_whole(with, &without.added);
+        Self::of(without, encoder.without_whole(never_whole), contents.collect())
     }
 
     fn of(parts: &Parts, encoder: Encoder, kept_together: Vec<String>) -> Self {
@@ -176,13 +178,14 @@ fn repeats_splitter(parts: &Parts) -> Option<Splitter> {
     Some(parts.pre_tokenizer.one_splitter()?.behind(&repeats.collect::<Vec<_>>()))
 }
 
-/// The added tokens that a piece could be as a whole, and no merges make.
-fn never_whole(parts: &Parts) -> HashSet<TokenId> {
+/// The added tokens that a piece could be as a whole, and no merges make, except for those that stay.
+fn never_whole(parts: &Parts, staying: &[AddedToken]) -> HashSet<TokenId> {
     if !parts.ignore_merges {
         return HashSet::new();
     }
     let merges = parts.vocabulary.merges().iter();
-    let made: HashSet<_> = merges.map(|merge| merge.result).collect();
+    let staying = staying.iter().map(|token| token.id);
+    let made: HashSet<_> = merges.map(|merge| merge.result).chain(staying).collect();
     let ids = parts.added.iter().map(|token| token.id);
     ids.filter(|id| !made.contains(id)).collect()
 }

@@ -6,17 +6,21 @@
 //! vocabulary and the merges in memory. The template refers to ids, so it stays the same. Costs the first call a look
 //! at the parts.
 //!
-//! The other is for views of texts with units that nothing in the vocabulary stands for. Encoding refuses such a unit,
+//! Segments that name the tokens to find have such a tokenizer for each choice, with only these added tokens, all of
+//! which are found. The last few are remembered.
+//!
+//! Another is for views of texts with units that nothing in the vocabulary stands for. Encoding refuses such a unit,
 //! or skips it as the library of a file does. Views show it: the second tokenizer has one more token, an unknown token
 //! that is in no merge. So such a unit is a token of its own, as in subword-nmt, and all other ids are unchanged.
 //! Costs what compiling a tokenizer does.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use super::call::Rules;
+use super::call::{MAX_CHOICES, Rules};
 use super::{EncodeOptions, Parts, Tokenizer};
 use crate::added::{Matcher, Specials};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, TokenKind};
 
@@ -72,8 +76,12 @@ impl Tokenizer {
 
     fn without_added(&self) -> Self {
         let parts = Parts { added: Vec::new(), ..self.parts.clone() };
+        self.with_fewer_added(parts, Arc::new(Matcher::default()))
+    }
+
+    /// This tokenizer with fewer added tokens, all of which calls find by this matcher.
+    fn with_fewer_added(&self, parts: Parts, matcher: Arc<Matcher>) -> Self {
         let plan = self.plan().without_added(&self.parts, &parts);
-        let matcher = Arc::new(Matcher::default());
         Self {
             plan: Arc::new(OnceLock::from(plan)),
             ordinary: Arc::clone(&matcher),
@@ -81,6 +89,33 @@ impl Tokenizer {
             // This tokenizer never decodes.
             ..self.with_parts(parts)
         }
+    }
+
+    /// This tokenizer with only the added tokens of these names. Plain calls find all of them, special or not.
+    ///
+    /// # Errors
+    /// If a name is not that of an added token.
+    pub(super) fn finding_only(&self, names: &[String]) -> Result<Arc<Self>> {
+        if let Ok(mut made) = self.finding_only.try_lock()
+            && let Some(index) = made.iter().position(|(held, _)| held == names)
+        {
+            made[..=index].rotate_right(1);
+            return Ok(Arc::clone(&made[0].1));
+        }
+        let places = self.places_of_added();
+        if let Some(name) = names.iter().find(|name| !places.contains_key(name.as_str())) {
+            return Err(ErrorKind::NotAdded { name: name.clone() }.into());
+        }
+        let names_found: HashSet<_> = names.iter().collect();
+        let mut parts = self.parts.clone();
+        parts.added.retain(|token| names_found.contains(&token.content));
+        let matcher = Self::matcher(&parts, Specials::All)?;
+        let only = Arc::new(self.with_fewer_added(parts, matcher));
+        if let Ok(mut made) = self.finding_only.try_lock() {
+            made.truncate(MAX_CHOICES - 1);
+            made.insert(0, (names.to_vec(), Arc::clone(&only)));
+        }
+        Ok(only)
     }
 }
 

@@ -1,0 +1,301 @@
+//! Texts in segments, each encoded on its own: `encode_segments`, its batch, and the class of their results.
+//!
+//! The result holds ids and where segments end. Lists and arrays are made when they are asked for.
+
+use std::borrow::Cow;
+
+use bytepair::added::Specials;
+use bytepair::vocabulary::TokenId;
+use bytepair::{SegmentIds, TextSegment, fits_one_thread};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
+
+use crate::convert::{Text, each_of, in_place, n_threads, refuse_set, type_name};
+use crate::error::{OrRaise, raise};
+use crate::importing::ready;
+use crate::output::{LEN_OF_OBJECT, Width, array, array_of, list, list_of};
+use crate::tokenizer::CoreTokenizer;
+use crate::tokenizer::calls::GIL_LEN;
+
+/// The ids of a text in segments.
+///
+/// >>> import bytepair
+/// >>> from bytepair.serving import encode_segments
+/// >>> tokenizer = bytepair.train_from_iterator(
+/// ...     ["low lower"], vocab_size=259, special_tokens=["<s>"]
+/// ... )
+/// >>> encoding = encode_segments(tokenizer, [("<s>", True), ("low<s>", False)])
+/// >>> encoding
+/// <bytepair.serving.SegmentEncoding: 5 ids, 2 segments>
+/// >>> encoding.segment_ids.tolist()
+/// [0, 1, 1, 1, 1]
+#[pyclass(frozen, eq, module = "bytepair._core")]
+#[derive(PartialEq, Eq)]
+pub(crate) struct SegmentEncoding(SegmentIds);
+
+#[pymethods]
+impl SegmentEncoding {
+    /// Make an encoding from its ids and where those of each segment end.
+    #[new]
+    #[pyo3(signature = (ids, ends, offsets=None))]
+    fn new(
+        ids: Vec<TokenId>,
+        ends: Vec<usize>,
+        offsets: Option<Vec<(usize, usize)>>,
+    ) -> PyResult<Self> {
+        let has_each = offsets.as_ref().is_none_or(|offsets| offsets.len() == ids.len());
+        if !has_each || !ends.is_sorted() || ends.last().copied().unwrap_or(0) != ids.len() {
+            let message = format!("{} ids, but ends or offsets of another number", ids.len());
+            return Err(raise("TokenizerError", message));
+        }
+        Ok(Self(SegmentIds { ids, ends, offsets }))
+    }
+
+    fn __getnewargs__(&self) -> (Vec<TokenId>, Vec<usize>, Option<Vec<(usize, usize)>>) {
+        (self.0.ids.clone(), self.0.ends.clone(), self.0.offsets.clone())
+    }
+
+    /// The ids of all segments.
+    ///
+    /// >>> from bytepair.serving import SegmentEncoding
+    /// >>> SegmentEncoding([7, 8, 9], [1, 3]).ids
+    /// [7, 8, 9]
+    #[getter]
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, &self.0.ids)
+    }
+
+    /// The index of the segment of each id, ``uint32[n]``.
+    ///
+    /// >>> from bytepair.serving import SegmentEncoding
+    /// >>> SegmentEncoding([7, 8, 9], [1, 3]).segment_ids
+    /// array([0, 1, 1], dtype=uint32)
+    #[getter]
+    fn segment_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let mut indices = Vec::with_capacity(self.0.ids.len());
+        (0..).zip(&self.0.ends).for_each(|(index, &end)| indices.resize(end, index));
+        array_of(py, Cow::Owned(indices))
+    }
+
+    /// The first id of each segment and the one after its last, ``int64[n_segments, 2]``.
+    ///
+    /// >>> from bytepair.serving import SegmentEncoding
+    /// >>> SegmentEncoding([7, 8, 9], [1, 3]).segment_spans.tolist()
+    /// [[0, 1], [1, 3]]
+    #[getter]
+    fn segment_spans<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let ends = &self.0.ends;
+        pairs(py, [0].iter().chain(ends).copied().zip(ends.iter().copied()))
+    }
+
+    /// The span of each id in the joined text of all segments, in characters.
+    ///
+    /// >>> from bytepair.serving import SegmentEncoding
+    /// >>> SegmentEncoding([7, 8], [1, 2], [(0, 3), (3, 4)]).offsets
+    /// [(0, 3), (3, 4)]
+    ///
+    /// Raises
+    /// ------
+    /// TokenizerError
+    ///     The segments were encoded without ``offsets=True``.
+    #[getter]
+    fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list_of(py, self.spans()?.iter(), 3 * LEN_OF_OBJECT)
+    }
+
+    /// Return the ids as an array, ``uint32[n]``.
+    ///
+    /// >>> from bytepair.serving import SegmentEncoding
+    /// >>> SegmentEncoding([7, 8, 9], [1, 3]).ids_to_numpy()
+    /// array([7, 8, 9], dtype=uint32)
+    fn ids_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        array(py, Cow::Borrowed(&self.0.ids), Width::Bits32)
+    }
+
+    /// Return the offsets as an array, ``int64[n, 2]``.
+    ///
+    /// >>> from bytepair.serving import SegmentEncoding
+    /// >>> encoding = SegmentEncoding([7, 8], [1, 2], [(0, 3), (3, 4)])
+    /// >>> encoding.offsets_to_numpy().tolist()
+    /// [[0, 3], [3, 4]]
+    ///
+    /// Raises
+    /// ------
+    /// TokenizerError
+    ///     The segments were encoded without ``offsets=True``.
+    fn offsets_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        pairs(py, self.spans()?.iter().copied())
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.ids.len()
+    }
+
+    fn __repr__(&self) -> String {
+        let (n_ids, n_segments) = (self.0.ids.len(), self.0.ends.len());
+        format!("<bytepair.serving.SegmentEncoding: {n_ids} ids, {n_segments} segments>")
+    }
+}
+
+impl SegmentEncoding {
+    fn spans(&self) -> PyResult<&[(usize, usize)]> {
+        let message = "the segments were encoded without offsets; pass offsets=True";
+        self.0.offsets.as_deref().ok_or_else(|| raise("TokenizerError", message))
+    }
+}
+
+fn pairs(
+    py: Python<'_>,
+    pairs: impl Iterator<Item = (usize, usize)>,
+) -> PyResult<Bound<'_, PyArray2<i64>>> {
+    ready(py)?;
+    let number = |place: usize| i64::try_from(place).unwrap_or(i64::MAX);
+    let flat: Vec<_> = pairs.flat_map(|pair| [number(pair.0), number(pair.1)]).collect();
+    let n_pairs = flat.len() / 2;
+    flat.into_pyarray(py).reshape([n_pairs, 2])
+}
+
+/// Encode segments of a text, each on its own, and join their ids.
+///
+/// A segment is a tuple ``(text, trusted)``; further items of a tuple are ignored. If ``trusted`` is true, all special
+/// and added tokens are found in the text, as by ``encode(text, allowed_special="all")``. If it is false, none is, as by
+/// ``encode(text, added_tokens="text")``. If it is a collection of names, only these tokens are found, and all others are
+/// text. No token crosses the border of two segments. With ``offsets``, the result also has the span of each id in the
+/// joined text, in characters.
+///
+/// >>> import bytepair
+/// >>> from bytepair.serving import encode_segments
+/// >>> tokenizer = bytepair.train_from_iterator(
+/// ...     ["low lower"], vocab_size=260, special_tokens=["<s>", "<e>"]
+/// ... )
+/// >>> encode_segments(tokenizer, [("<s>low", True), ("<s>", False)]).ids
+/// [258, 257, 27, 82, 29]
+/// >>> encode_segments(tokenizer, [("<s><e>", {"<e>"})], offsets=True).offsets
+/// [(0, 1), (1, 2), (2, 3), (3, 6)]
+///
+/// Raises
+/// ------
+/// SpecialTokenError
+///     A name in ``trusted`` is neither a special nor an added token.
+///
+/// Also raises the errors of :meth:`Tokenizer.encode`. Every message has the index of the segment.
+#[pyfunction]
+#[pyo3(signature = (tokenizer, segments, *, offsets=false))]
+pub(crate) fn encode_segments(
+    py: Python<'_>,
+    tokenizer: &CoreTokenizer,
+    segments: &Bound<'_, PyAny>,
+    offsets: bool,
+) -> PyResult<SegmentEncoding> {
+    let segments = self::segments(segments)?;
+    let segments: Vec<_> = segments.iter().map(Segment::borrowed).collect();
+    let encode = || tokenizer.0.encode_segments(&segments, offsets);
+    let encoded = if len(&segments) <= GIL_LEN { encode() } else { py.detach(encode) };
+    encoded.map(SegmentEncoding).or_raise()
+}
+
+/// Encode many texts in segments, each as :func:`encode_segments` does.
+///
+/// ``threads`` is the number of threads; ``None`` uses all processors.
+///
+/// >>> import bytepair
+/// >>> from bytepair.serving import encode_segments_batch
+/// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+/// >>> batch = encode_segments_batch(tokenizer, [[("low", True)], []])
+/// >>> [encoding.ids for encoding in batch]
+/// [[257], []]
+///
+/// Raises the errors of :func:`encode_segments`; the message also has the text's index in the batch.
+#[pyfunction]
+#[pyo3(signature = (tokenizer, batch, *, offsets=false, threads=None))]
+pub(crate) fn encode_segments_batch(
+    py: Python<'_>,
+    tokenizer: &CoreTokenizer,
+    batch: &Bound<'_, PyAny>,
+    offsets: bool,
+    threads: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<SegmentEncoding>> {
+    let rows = each_of(batch, segments)?;
+    let rows: Vec<Vec<_>> =
+        rows.iter().map(|row| row.iter().map(Segment::borrowed).collect()).collect();
+    let lens = rows.iter().map(|row| len(row));
+    let fits_one = threads.is_none() && fits_one_thread(lens);
+    let n_threads = if fits_one { 1 } else { n_threads(threads)? };
+    let encoded = py.detach(|| tokenizer.0.encode_segments_batch(&rows, offsets, n_threads));
+    Ok(encoded.or_raise()?.into_iter().map(SegmentEncoding).collect())
+}
+
+fn len(segments: &[TextSegment<'_>]) -> usize {
+    segments.iter().map(|segment| segment.text.len()).sum()
+}
+
+/// A segment from Python.
+struct Segment {
+    text: Text,
+    found: Found,
+}
+
+enum Found {
+    All,
+    None,
+    Only(Vec<String>),
+}
+
+impl Segment {
+    fn borrowed(&self) -> TextSegment<'_> {
+        let found = match &self.found {
+            Found::All => Specials::All,
+            Found::None => Specials::None,
+            Found::Only(names) => Specials::Only(names),
+        };
+        TextSegment { text: self.text.bytes(), found }
+    }
+}
+
+/// The segments of a text. An error gives the index of the segment.
+fn segments(items: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
+    let wrong = || {
+        let message = "expected a list of segments, which are tuples (text, trusted), not";
+        PyTypeError::new_err(format!("{message} {}", type_name(items)))
+    };
+    if items.is_instance_of::<PyString>() || items.is_instance_of::<PyBytes>() {
+        return Err(wrong());
+    }
+    refuse_set("segments", items)?;
+    let items = items.try_iter().map_err(|_| wrong())?.enumerate();
+    let placed = |(index, item): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let item = item?;
+        segment(&item).map_err(|error| in_place(item.py(), &format!("segment {index}"), error))
+    };
+    items.map(placed).collect()
+}
+
+fn segment(item: &Bound<'_, PyAny>) -> PyResult<Segment> {
+    let Some(fields) = item.cast::<PyTuple>().ok().filter(|fields| fields.len() >= 2) else {
+        let message = format!("expected a tuple (text, trusted), not {}", item.repr()?);
+        return Err(PyTypeError::new_err(message));
+    };
+    let text = fields.get_borrowed_item(0)?.extract()?;
+    Ok(Segment { text, found: found(&fields.get_item(1)?)? })
+}
+
+/// What `trusted` says. The order of names does not matter.
+fn found(trusted: &Bound<'_, PyAny>) -> PyResult<Found> {
+    if let Ok(is_trusted) = trusted.cast::<PyBool>() {
+        return Ok(if is_trusted.is_true() { Found::All } else { Found::None });
+    }
+    let wrong = || {
+        let message = "trusted must be True, False or a collection of names of tokens, not";
+        PyTypeError::new_err(format!("{message} {}", type_name(trusted)))
+    };
+    if trusted.is_instance_of::<PyString>() {
+        return Err(wrong());
+    }
+    let names = trusted.try_iter().map_err(|_| wrong())?;
+    let names = names.map(|name| name?.extract().map_err(|_| wrong()));
+    let mut names = names.collect::<PyResult<Vec<String>>>()?;
+    names.sort_unstable();
+    Ok(if names.is_empty() { Found::None } else { Found::Only(names) })
+}
