@@ -1,7 +1,7 @@
 """What servers, agents and trainers of models ask for: turns of a chat, sampled ids, bytes of tokens, segments.
 
-A case has a kind: ``turns`` of a long chat, one ``call`` beside another, the ``trie`` of a vocabulary, and how many ids are
-``stable``. An engine is a library with what it does, such as ``bytepair is_canonical``. Each result is checked against encoding
+A case has a kind: ``turns`` of a long chat, a ``prompt`` in the shape of transformers, one ``call`` beside another, the
+``trie`` of a vocabulary, and how many ids are ``stable``. An engine is a library with what it does, such as ``bytepair is_canonical``. Each result is checked against encoding
 the whole text, before it is given.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from .runner import Row
 
 TURN_CHARACTERS = 256
-N_WINDOWS = 64
 SHOWN = {"median": 0.5, "p99": 0.99}
 ENDINGS = ("a", " ", "\n", "\r\n", "1", "'", "é", "中", "\u0301", "  a", "<")
 """What is appended to a text to see that its stable ids stay."""
@@ -62,7 +62,9 @@ def prepare(case: Definition, scratch: Path) -> None:
         return
     path = scratch / f"{case['n_bytes']}.chat"
     if not path.exists():
-        mixture.write([texts.corpus(name) for name in case["mixture"]], case["n_bytes"], path)
+        mixture.write(
+            [texts.corpus(name) for name in case["mixture"]], case["n_bytes"], path
+        )
     case["file"] = str(path)
 
 
@@ -86,7 +88,9 @@ def _turns(job: Definition) -> Iterator[Sample]:
     session.encode(text[:stop])
     expected, anew = timed(session.encode, text[:stop])
     found = digest_of([session.ids().tobytes()])
-    _check(found == digest_of([expected.tobytes()]), "the ids are not those of the text")
+    _check(
+        found == digest_of([expected.tobytes()]), "the ids are not those of the text"
+    )
     result = (TURN_CHARACTERS, len(expected), found)
     for phase, place in SHOWN.items():
         walls, cpus = map(sorted, zip(*costs, strict=True))
@@ -109,7 +113,7 @@ def _call(job: Definition) -> Iterator[Sample]:
     from bytepair import serving
 
     [tokenizer] = map(_loaded, job["vocabularies"].values())
-    found = texts.windows(Path(job["file"]), job["size"], N_WINDOWS)
+    found = texts.windows(Path(job["file"]), job["size"], job["n_windows"])
     rows = [tokenizer.encode(text) for text in found]
     arrays = [tokenizer.encode_to_numpy(text) for text in found]
     calls: dict[str, tuple[Callable[[Any], Any], list[Any], list[Any]]] = {
@@ -132,6 +136,22 @@ def _call(job: Definition) -> Iterator[Sample]:
     cost = per_call(call, inputs)
     whole = digest_of(ids.tobytes() for ids in arrays)
     yield Sample("call", *cost, job["size"], sum(map(len, rows)), whole)
+
+
+def _prompt(job: Definition) -> Iterator[Sample]:
+    """Encode prompts that were seen before with a tokenizer of transformers, accelerated or as it is: time per call."""
+    from transformers import PreTrainedTokenizerFast
+
+    [options] = job["vocabularies"].values()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=options["path"])
+    if job["engine"] == "bytepair":
+        from bytepair.compat.transformers import accelerate
+
+        accelerate(tokenizer, fallback=False)
+    found = texts.windows(Path(job["file"]), job["size"], job["n_windows"])
+    whole = json.dumps(list(map(tokenizer.encode, found))).encode()
+    cost = per_call(tokenizer.encode, found)
+    yield Sample("call", *cost, job["size"], len(found), digest_of([whole]))
 
 
 def _trie(job: Definition) -> Iterator[Sample]:
@@ -168,14 +188,22 @@ def _stable(job: Definition) -> Iterator[Sample]:
         for text, ids, n_stable in zip(found, rows, counts, strict=True):
             for ending in ENDINGS:
                 longer = tokenizer.encode_to_numpy(text + ending)[:n_stable]
-                _check(longer.tolist() == ids[:n_stable].tolist(), f"{name}: {ending!r}")
+                _check(
+                    longer.tolist() == ids[:n_stable].tolist(), f"{name}: {ending!r}"
+                )
         n_bytes = sum(len(text.encode()) for text in found)
         whole = digest_of(ids.tobytes() for ids in rows)
         yield Sample(name, *cost, n_bytes, sum(counts), whole)
         yield Sample(f"{name}, all", *cost, n_bytes, sum(map(len, rows)), whole)
 
 
-KINDS = {"call": _call, "stable": _stable, "trie": _trie, "turns": _turns}
+KINDS = {
+    "call": _call,
+    "prompt": _prompt,
+    "stable": _stable,
+    "trie": _trie,
+    "turns": _turns,
+}
 
 
 def _loaded(options: Definition) -> Any:  # noqa: ANN401
@@ -204,7 +232,9 @@ def table(wanted: Definition, rows: list[Row]) -> tuple[list[str], list[list[str
         if "share" in bound:
             lines.append([case, *_shares(phases), bound["share"]])
             continue
-        for phase in filter(phases.__contains__, ("median", "p99", "anew", "call", "trie")):
+        for phase in filter(
+            phases.__contains__, ("median", "p99", "anew", "call", "trie")
+        ):
             several = len(phases) > 1
             name = f"{case}: {phase}" if several else case
             lines.append([name, *_beside(phases[phase]), bound.get(phase, "")])
@@ -216,18 +246,31 @@ def _beside(rows: list[Row]) -> list[str]:
     ours, *others = rows
     size = f", {ours.n_bytes / 1e6:.1f} MB" if ours.phase == "trie" else ""
     names = (f"{row.engine} {_time(row.cpu.median)}" for row in others)
-    ratios = (f"{row.cpu.median / ours.cpu.median:,.3g}" for row in others)
+    ratios = (_short(row.cpu.median / ours.cpu.median) for row in others)
     return [_time(ours.cpu.median) + size, "; ".join(names), "; ".join(ratios)]
 
 
 def _shares(phases: dict[str, list[Row]]) -> list[str]:
     """Write the least share of stable ids, and of which vocabulary it is."""
     n_of = {phase: rows[0].n_results for phase, rows in phases.items()}
-    shares = {name: n_of[name] / n_of[f"{name}, all"] for name in n_of if f"{name}, all" in n_of}
+    shares = {
+        name: n_of[name] / n_of[f"{name}, all"]
+        for name in n_of
+        if f"{name}, all" in n_of
+    }
     least = min(shares, key=lambda name: shares[name])
-    return [f"{100 * shares[least]:.3f} %", f"{least}, least of {len(shares)} files", ""]
+    return [
+        f"{100 * shares[least]:.3f} %",
+        f"{least}, least of {len(shares)} files",
+        "",
+    ]
 
 
 def _time(seconds: float) -> str:
-    return f"{seconds * 1e3:,.3g} ms" if seconds >= 0.001 else f"{seconds * 1e6:.3g} µs"
+    if seconds >= 0.001:
+        return f"{_short(seconds * 1e3)} ms"
+    return f"{_short(seconds * 1e6)} µs"
 
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -29,7 +29,6 @@ from .measure import (
     per_call,
     timed,
 )
-from .serving import serving
 
 Job = dict[str, Any]
 Merges = Iterable[tuple[bytes, ...]]

@@ -27,7 +27,9 @@ FAMILIES = ["gpt2", "tinyllama", "qwen2.5", "bert"]
 IDS = [1, 2, 260, 3]
 MEMBERS = {
     "__call__": lambda t: dict(t(TEXT, add_special_tokens=False)),
-    "__call__, truncated": lambda t: dict(t([TEXT, "a"], truncation=True, max_length=3)),
+    "__call__, truncated": lambda t: dict(
+        t([TEXT, "a"], truncation=True, max_length=3)
+    ),
     "__call__, offsets": lambda t: dict(
         t(TEXT, add_special_tokens=False, return_offsets_mapping=True)
     ),
