@@ -1,8 +1,8 @@
 """What servers, agents and trainers of models ask for: turns of a chat, sampled ids, bytes of tokens, segments.
 
 A case has a kind: ``turns`` of a long chat, a ``prompt`` in the shape of transformers, one ``call`` beside another, the
-``trie`` of a vocabulary, and how many ids are ``stable``. An engine is a library with what it does, such as ``bytepair is_canonical``. Each result is checked against encoding
-the whole text, before it is given.
+``trie`` of a vocabulary, and how many ids are ``stable``. An engine is a library with what it does, such as
+``bytepair is_canonical``. Each result is checked against encoding the whole text, before it is given.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from .measure import (
     per_call,
     timed,
 )
+from .serving import serving as serving
 
 Job = dict[str, Any]
 Merges = Iterable[tuple[bytes, ...]]

@@ -4,7 +4,8 @@ vLLM calls :func:`register`, an entry point of this package, in each of its proc
 mode ``hf`` gives, accelerated (:mod:`bytepair.compat.transformers`): chat templates, roles and the stream that decodes stay as
 they are.
 
-Left out: modes that vLLM has for single models, such as ``mistral``. The cost is that of the mode ``hf``, and compiling once.
+Left out: modes that vLLM has for single models, such as ``mistral``; and a few types of models that vLLM loads by itself in any
+mode. The cost is that of the mode ``hf``, and compiling once.
 """
 
 from pathlib import Path
