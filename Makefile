@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PEERS := target/peers
 PEERS_NEXT := target/peers-next
 SITE := target/site-venv
-LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs bpe-continue bpe-tokenizer-editor
+LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs bpe-continue bpe-tokenizer-editor toktier
 PYTHON_SOURCES := python tests benchmarks docs/website docs/examples docs/pictures tools playground crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 

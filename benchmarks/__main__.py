@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import cases, record, report, results, runner, surgery, table
+from . import cases, record, report, results, runner, table
 
 
 def main() -> int:
@@ -56,8 +56,9 @@ def _measure(name: str, arguments: argparse.Namespace) -> tuple[list[runner.Row]
             all_rows += measured.rows
             n_wrong += len(measured.complaints)
             print(*_shown(case, measured), sep="\n", flush=True)
-    if wanted["task"] in surgery.TASKS and all_rows:
-        print(*table.drawn(*surgery.table(wanted, all_rows)), sep="\n", flush=True)
+    if wanted["task"] in results.TABLES and all_rows:
+        drawn = results.TABLES[wanted["task"]](wanted, all_rows)
+        print(*table.drawn(*drawn), sep="\n", flush=True)
     if arguments.json:
         results.write(arguments.json, name, wanted, all_rows)
     return all_rows, n_wrong

@@ -9,11 +9,11 @@ import itertools
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import mixture, surgery, texts, vocabularies
+from . import mixture, serving, surgery, texts, vocabularies
 from .engines import is_installed
 
 if sys.version_info >= (3, 11):
@@ -65,6 +65,8 @@ def cases(
             _prepare_encoding(case, scratch)
         elif "base" in case:
             surgery.prepare(case, scratch)
+        elif wanted["task"] == "serving":
+            serving.prepare(case, scratch)
         whole = _with_jobs(wanted, case)
         engines = {job["engine"].split()[0] for job in whole.jobs}
         if not wanted.get("peers") or len(engines) > 1:
@@ -262,19 +264,23 @@ def _mixed(case: dict[str, Any], scratch: Path) -> Path:
     return path
 
 
-def _surgery(
-    wanted: dict[str, Any], files: list[str], scratch: Path
+def _able_to(
+    found: Callable[[dict[str, Any], Path], Iterator[dict[str, Any]]],
+    wanted: dict[str, Any],
+    files: list[str],
+    scratch: Path,
 ) -> Iterator[dict[str, Any]]:
-    """Change vocabularies, by the engines that are installed."""
-    for case in surgery.cases(wanted, scratch):
+    """Give cases to the engines that are installed."""
+    for case in found(wanted, scratch):
         able = filter(_is_at_hand, case["engines"])
         yield {**case, "engines": list(able)}
 
 
 MADE = {
-    "extend": _surgery,
+    "extend": functools.partial(_able_to, surgery.cases),
     "hostile": _hostile,
     "linear": _linear,
-    "prune": _surgery,
+    "prune": functools.partial(_able_to, surgery.cases),
+    "serving": functools.partial(_able_to, serving.cases),
     "train": _train,
 }

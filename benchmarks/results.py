@@ -10,10 +10,12 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from . import record, surgery
+from . import record, serving, surgery
 from .runner import Row
 
 OURS = "bytepair"
+TABLES = {**dict.fromkeys(surgery.TASKS, surgery.table), "serving": serving.table}
+"""Tasks whose results are tables of their own."""
 MICROSECONDS = {"latency", "calls"}
 SPEEDS = {"encode", "worst", "file", "added", "stats", "corpus"}
 
@@ -29,8 +31,8 @@ def write(path: Path, name: str, wanted: dict[str, Any], rows: list[Row]) -> Non
         "machine": f"{found['machine']}, {found['processors']} processors",
         "conditions": f"{found['libraries']}; commit {found['commit']}",
     }
-    if wanted["task"] in surgery.TASKS:
-        columns, lines = surgery.table(wanted, rows)
+    if wanted["task"] in TABLES:
+        columns, lines = TABLES[wanted["task"]](wanted, rows)
         whole |= {"columns": columns, "rows": lines}
     else:
         whole["cells"] = cells(wanted["task"], rows)

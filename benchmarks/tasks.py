@@ -13,20 +13,28 @@ import subprocess
 import sys
 import tempfile
 from array import array
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from . import compare, surgery, texts
 from .engines import engine
-from .measure import EVERYBODY, Cost, Sample, forget_peak, timed
+from .measure import (
+    EVERYBODY,
+    Cost,
+    Sample,
+    call_all,
+    digest_of,
+    forget_peak,
+    per_call,
+    timed,
+)
+from .serving import serving as serving
 
 Job = dict[str, Any]
 Merges = Iterable[tuple[bytes, ...]]
 
 N_WINDOWS = 64
-LOOP_SECONDS = 0.05
 
 
 def train(job: Job) -> Iterator[Sample]:
@@ -51,7 +59,7 @@ def _learned(job: Job, merges: Merges, cost: Cost, n_bytes: int) -> Sample:
     lines = compare.lines(merges, job["compare"])
     if "learned" in job:
         Path(job["learned"]).write_bytes(b"\n".join(lines))
-    return Sample("train", *cost, n_bytes, len(lines), _digest(lines))
+    return Sample("train", *cost, n_bytes, len(lines), digest_of(lines))
 
 
 def linear(job: Job) -> Iterator[Sample]:
@@ -67,17 +75,17 @@ def linear(job: Job) -> Iterator[Sample]:
     english = train([texts.prose()])
     english.encode_to_numpy("")  # numpy is imported at the first call
     own, cost = timed(train, [text])
-    digest = _digest(left + right for left, right in own.merges)
+    digest = digest_of(left + right for left, right in own.merges)
     yield Sample("train", *cost, len(text), len(own.merges), digest)
     for tokenizer, name in ((own, "own"), (english, "English")):
         ids, cost = timed(tokenizer.encode_to_numpy, text)
-        digest = _digest([ids.tobytes()])
+        digest = digest_of([ids.tobytes()])
         yield Sample(f"encode ({name})", *cost, len(text), len(ids), digest)
         data, cost = timed(tokenizer.decode_bytes, ids)
         if data != text:
             message = "decoding does not give the text back"
             raise AssertionError(message)
-        yield Sample(f"decode ({name})", *cost, len(text), len(ids), _digest([data]))
+        yield Sample(f"decode ({name})", *cost, len(text), len(ids), digest_of([data]))
 
 
 def hostile(job: Job) -> Iterator[Sample]:
@@ -91,13 +99,13 @@ def hostile(job: Job) -> Iterator[Sample]:
         text = adversary.words_of_one_hash(n_bytes)
         train = functools.partial(bytepair.train_from_iterator, dialect="gpt2")
         own, cost = timed(functools.partial(train, merges=100, threads=1), [text])
-        digest = _digest(left + right for left, right in own.merges)
+        digest = digest_of(left + right for left, right in own.merges)
         yield Sample("train", *cost, n_bytes, len(own.merges), digest)
         return
     if job["kind"] == "letters one by one":
         tokenizer = bytepair.train_from_iterator([texts.prose()], merges=500)
         session = tokenizer.session()
-        _, cost = timed(_call_all, session.append, ["a"] * n_bytes)
+        _, cost = timed(call_all, session.append, ["a"] * n_bytes)
         yield Sample("count", *cost, n_bytes, len(session), "")
         return
     write, name = adversary.FILES[job["kind"]]
@@ -110,7 +118,7 @@ def hostile(job: Job) -> Iterator[Sample]:
     text = tokenizer.decode(range(tokenizer.n_vocab))[:-1]
     ids, cost = timed(tokenizer.encode_to_numpy, text)
     n_bytes = len(text.encode())
-    yield Sample("encode", *cost, n_bytes, len(ids), _digest([ids.tobytes()]))
+    yield Sample("encode", *cost, n_bytes, len(ids), digest_of([ids.tobytes()]))
 
 
 def encode(job: Job) -> Iterator[Sample]:
@@ -128,7 +136,7 @@ def encode(job: Job) -> Iterator[Sample]:
         result, cost = timed(work, batch)
         ids = _flat(module, result)
         n_bytes = sum(len(text.encode()) for text in batch)
-        yield Sample(phase, *cost, n_bytes, len(ids), _digest([ids.tobytes()]))
+        yield Sample(phase, *cost, n_bytes, len(ids), digest_of([ids.tobytes()]))
 
 
 def worst(job: Job) -> Iterator[Sample]:
@@ -139,7 +147,7 @@ def worst(job: Job) -> Iterator[Sample]:
         text = text.decode()
     result, cost = timed(module.one(tokenizer, output, job["n_threads"]), text)
     ids = _flat(module, [result])
-    yield Sample("encode", *cost, job["n_bytes"], len(ids), _digest([ids.tobytes()]))
+    yield Sample("encode", *cost, job["n_bytes"], len(ids), digest_of([ids.tobytes()]))
 
 
 def latency(job: Job) -> Iterator[Sample]:
@@ -152,8 +160,8 @@ def latency(job: Job) -> Iterator[Sample]:
     for n_bytes in job["sizes"]:
         found = texts.windows(texts.corpus(job["file"]), n_bytes, N_WINDOWS)
         ids = _flat(module, [call(text) for text in found])
-        digest = _digest([ids.tobytes()])
-        cost = _per_call(call, found)
+        digest = digest_of([ids.tobytes()])
+        cost = per_call(call, found)
         yield Sample(f"{n_bytes:,} B", *cost, n_bytes, len(ids), digest)
 
 
@@ -179,22 +187,8 @@ def calls(job: Job) -> Iterator[Sample]:
     }
     for phase, (call, inputs) in kinds.items():
         results = [call(one) for one in inputs]
-        digest = _digest([json.dumps(results, sort_keys=True).encode()])
-        yield Sample(phase, *_per_call(call, inputs), n_bytes, len(results), digest)
-
-
-def _per_call(call: Callable[[Any], Any], inputs: list[Any]) -> Cost:
-    """Give the cost of a call, by the median of some loops over its inputs."""
-    _, first = timed(_call_all, call, inputs)
-    n_turns = 1 + int(LOOP_SECONDS / max(first.wall_seconds, 1e-6))
-    costs = sorted(timed(_call_all, call, inputs * n_turns)[1] for _ in range(5))
-    middle, n_calls = costs[len(costs) // 2], len(inputs) * n_turns
-    wall, cpu = middle.wall_seconds / n_calls, middle.cpu_seconds / n_calls
-    return middle._replace(wall_seconds=wall, cpu_seconds=cpu)
-
-
-def _call_all(call: Callable[[Any], object], found: list[Any]) -> None:
-    deque(map(call, found), maxlen=0)
+        digest = digest_of([json.dumps(results, sort_keys=True).encode()])
+        yield Sample(phase, *per_call(call, inputs), n_bytes, len(results), digest)
 
 
 def file(job: Job) -> Iterator[Sample]:
@@ -207,7 +201,7 @@ def file(job: Job) -> Iterator[Sample]:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "ids.bin")
         n_ids, cost = timed(module.file, tokenizer, path, target, job["n_threads"])
-        digest = _digest(_blocks(target))
+        digest = digest_of(_blocks(target))
     yield Sample("encode", *cost, path.stat().st_size, n_ids, digest)
 
 
@@ -255,7 +249,7 @@ def stats(job: Job) -> Iterator[Sample]:
     call = module.batch(tokenizer, "numpy", n_threads)
     n_ids = sum(len(call(block)[0]) for block in blocks)
     forget_peak()
-    _, cost = timed(_call_all, call, blocks)
+    _, cost = timed(call_all, call, blocks)
     yield Sample("bare", *cost, n_bytes, n_ids, str(n_ids))
     blocks.clear()
     for phase, words in (("sums", None), ("words", "whitespace")):
@@ -363,10 +357,3 @@ def _flat(module: Any, result: Any) -> "array[int]":  # noqa: ANN401
         else:
             joined.frombytes(ids.astype("uint32").tobytes())
     return joined
-
-
-def _digest(parts: Iterable[bytes]) -> str:
-    digest = hashlib.blake2b(digest_size=8)
-    for part in parts:
-        digest.update(part)
-    return digest.hexdigest()

@@ -29,7 +29,7 @@ ORDERS = ["as tokenizers", "as rustbpe"]
 TASKS = {
     *("train", "counts", "linear", "hostile", "imports"),
     *("encode", "latency", "worst", "file", "corpus", "added", "calls", "stats"),
-    *("extend", "prune"),
+    *("extend", "prune", "serving"),
 }
 
 
@@ -61,7 +61,7 @@ def test_definitions_hold(name):
     for grid in wanted.get("grid", []):
         assert set(grid.get("patterns", [])) <= wanted.get("patterns", {}).keys()
         assert "threads" in {**wanted, **grid}
-        assert grid.get("engines", ["bytepair"])[0] == "bytepair"
+        assert grid.get("engines", ["bytepair"])[0].split()[0] == "bytepair"
 
 
 def test_a_small_case_runs(corpus, tmp_path):
@@ -257,6 +257,31 @@ def test_pruning_is_measured_and_judged(corpus, tmp_path, monkeypatch):
     assert found["held out, all"] > found["held out, the base"]
     columns, [line] = surgery_of_benchmarks.table(wanted, rows)
     assert (columns[-1], line[4]) == ("more tokens", "280")
+
+
+def test_what_servers_ask_for_is_measured(corpus, tmp_path, monkeypatch):
+    """Each grid runs on a small vocabulary and text, its results are right, and the table has a line for what it measures."""
+    monkeypatch.setattr(texts, "SHARED", tmp_path)
+    path = tmp_path / "vocabularies" / "base.json"
+    path.parent.mkdir()
+    bytepair.train(corpus, merges=60, dialect="gpt2").save(path)
+    wanted = cases.definition("serving") | {"rounds": 1}
+    wanted["vocabularies"] = {"base": {"file": "base.json"}}
+    wanted["texts"] = {"text": str(corpus)}
+    small = {"sizes": [2000], "n_turns": 9, "n_bytes": 6000, "n_windows": 2}
+    small |= {"texts": ["text"], "mixture": [str(corpus)]}
+    small |= {"vocabularies": ["base"], "all_vocabularies": ["base"]}
+    for grid in wanted["grid"]:
+        grid |= {key: value for key, value in small.items() if key in grid}
+        grid["engines"] = [name for name in grid["engines"] if "toktier" not in name]
+    rows = measured(wanted, corpus, tmp_path)
+    phases = {row.phase for row in rows}
+    assert phases == {*("median", "p99", "anew", "call", "trie"), "base", "base, all"}
+    columns, lines = results.TABLES["serving"](wanted, rows)
+    assert {len(line) for line in lines} == {len(columns)}
+    [share] = [line[1] for line in lines if line[0].startswith("stable_prefix")]
+    assert 90 < float(share.split()[0]) < 100
+    assert [line[3] for line in lines if line[0].startswith("is_canonical")] != [""]
 
 
 def row_of(engine, phase, seconds, **changes):

@@ -19,6 +19,8 @@ lists of ids nor one array of ids with offsets.
 ``case["base_file"]`` by what ``case["file"]`` holds, and writes a ``tokenizer.json``; ``pruner`` one that
 leaves ``case["to"]`` tokens. ``prover(result, target)`` writes what such a function gave with its proof.
 
+``session(options, output)`` gives a :class:`Grown` with the file of a tokenizer, which ``options`` names.
+
 ``add(tokenizer, contents)`` gives a tokenizer with more special tokens, and
 ``with_added(tokenizer, text)`` the ids of a text in which all of them count, as an array.
 
@@ -29,10 +31,19 @@ are imported by the job that uses them, so none weighs on another.
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 Case = dict[str, Any]
+
+
+class Grown(NamedTuple):
+    """A text that grows: append to it, its ids so far, and the ids of a whole text."""
+
+    append: Callable[[str], object]
+    ids: Callable[[], Any]
+    encode: Callable[[str], Any]
 
 
 class Elsewhere(NamedTuple):

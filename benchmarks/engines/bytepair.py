@@ -7,7 +7,7 @@ from typing import Any
 
 import bytepair
 
-from . import Case
+from . import Case, Grown
 
 PARTS = ("pattern", "byte_ids", "unmatched", "min_count", "ties", "dialect")
 OPTIONS = (*PARTS, "separator", "memory_limit")
@@ -102,6 +102,13 @@ def batch(
     """Encode to lists, or to one array for all texts, with special tokens, as the peers do."""
     calls = {"list": tokenizer.encode_batch, "numpy": tokenizer.encode_batch_to_numpy}
     return functools.partial(calls[output], threads=n_threads, allowed_special="all")
+
+
+def session(options: dict[str, Any], output: str) -> Grown:
+    """Begin a session with the file of a tokenizer."""
+    tokenizer = bytepair.Tokenizer.from_file(**options)
+    grown = tokenizer.session()
+    return Grown(grown.append, lambda: grown.ids, tokenizer.encode_to_numpy)
 
 
 def one(

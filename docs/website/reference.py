@@ -288,6 +288,8 @@ COMPAT = {
     "bytepair.compat.tiktoken": "an interface compatible with tiktoken",
     "bytepair.compat.transformers": "tokenizers of transformers, accelerated",
     "bytepair.compat.tokenizers": "tokenizers of Hugging Face tokenizers, accelerated",
+    "bytepair.compat.vllm": "a tokenizer mode of vLLM",
+    "bytepair.compat.sglang": "a plugin for SGLang",
 }
 WITHOUT_HEADING = ["show_root_heading: false", "show_root_toc_entry: false"]
 Row = tuple[list[str], str]

@@ -1188,9 +1188,8 @@ class SegmentEncoding:
         """Return the offsets as an array, ``int64[n, 2]``.
 
         >>> from bytepair.serving import SegmentEncoding
-        >>> SegmentEncoding(
-        ...     [7, 8], [1, 2], [(0, 3), (3, 4)]
-        ... ).offsets_to_numpy().tolist()
+        >>> encoding = SegmentEncoding([7, 8], [1, 2], [(0, 3), (3, 4)])
+        >>> encoding.offsets_to_numpy().tolist()
         [[0, 3], [3, 4]]
 
         Raises

@@ -48,9 +48,7 @@ class OriginText(str):
     __slots__ = ("parts",)
     parts: tuple[Part, ...]
 
-    def __new__(
-        cls, text: object = "", parts: Iterable[Part] | None = None
-    ) -> Self:
+    def __new__(cls, text: object = "", parts: Iterable[Part] | None = None) -> Self:
         """Return the text, of unknown origin without ``parts``, which must make up the text."""
         made = super().__new__(cls, text)
         made.parts = (

@@ -4,6 +4,8 @@
   the modules ``core``, ``load``, ``model`` and ``registry``
 - ``bytepair.compat.tokenizers`` and ``bytepair.compat.transformers``: ``accelerate``, ``patch`` and ``explain``, with which
   the objects of these libraries encode and decode with bytepair; they need the library
+- ``bytepair.compat.vllm`` and ``bytepair.compat.sglang``: the same for the tokenizers of these servers, which find them as
+  plugins
 
 Nothing here is imported by ``import bytepair``.
 """

@@ -34,7 +34,12 @@ class AutoTokenizer:
         import transformers
 
         tokenizer = transformers.AutoTokenizer.from_pretrained(*arguments, **options)
-        backend = getattr(tokenizer, "backend_tokenizer", None)
-        if fallback and not isinstance(backend, tokenizers.Tokenizer):
-            return tokenizer
-        return accelerate(tokenizer, fallback=fallback)
+        return accelerate_fast(tokenizer, fallback=fallback)
+
+
+def accelerate_fast(tokenizer: Any, *, fallback: bool = True) -> Any:
+    """Accelerate a tokenizer of transformers; with ``fallback``, return one without a ``tokenizers.Tokenizer`` as it is."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if fallback and not isinstance(backend, tokenizers.Tokenizer):
+        return tokenizer
+    return accelerate(tokenizer, fallback=fallback)
