@@ -21,6 +21,7 @@ mod inspecting;
 mod measure;
 mod parts;
 mod plan;
+mod sampled;
 mod session;
 mod spaces;
 mod steps;
@@ -41,6 +42,7 @@ pub use self::inspecting::{Unreached, Usage};
 pub use self::measure::{Measure, Sums};
 pub use self::parts::Parts;
 use self::plan::Plan;
+pub use self::sampled::Method;
 pub use self::session::Session;
 use self::spaces::spelling;
 pub use self::steps::{Piece, TextPart};
@@ -52,7 +54,7 @@ pub use self::with_spans::WordsOrPair;
 use self::worker::Worker;
 use crate::added::{MatchedText, Matcher, Specials};
 use crate::batch::BYTES_PER_ID;
-use crate::encode::{Dropout, Encoder, Spelling};
+use crate::encode::{Dropout, Encoder, Joinable, Spelling};
 use crate::encoding::Traced;
 use crate::error::Result;
 use crate::memory::huge_pages::reserve;
@@ -112,6 +114,8 @@ pub struct Tokenizer {
     /// For views of texts with units that nothing stands for. Made at first use; the inner value is `None` if
     /// something stands for every unit.
     with_missing: OnceLock<Option<WithMissing>>,
+    /// For encodings by other rules than merges. Made at the first such call.
+    joinable: OnceLock<Arc<Joinable>>,
 }
 
 impl Tokenizer {
@@ -146,6 +150,7 @@ impl Tokenizer {
             workers: Pool::new(Worker::default),
             as_text: OnceLock::new(),
             with_missing: OnceLock::new(),
+            joinable: OnceLock::new(),
             parts,
         })
     }
@@ -404,6 +409,7 @@ impl Tokenizer {
             workers: Pool::new(Worker::default),
             as_text: OnceLock::new(),
             with_missing: OnceLock::new(),
+            joinable: self.joinable.clone(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What servers, agents and trainers of models ask of a tokenizer, beyond encoding a text and decoding ids.
 //!
-//! Growing text is in `tokenizer/session/`, since it shares the walk of a text. All answers are exact: each function has
+//! Growing text is in `tokenizer/session/` and encodings at random in `tokenizer/sampled.rs`, since they share the walk of a text. All answers are exact: each function has
 //! a naive twin in its tests, which encodes everything again.
 
 pub use crate::patch::Patch;
+pub use crate::tokenizer::Method;
