@@ -55,6 +55,7 @@ mod _core {
         measure::{Measure, Usage, unicode_scripts},
         patch::Patch,
         rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl},
+        serving::encode_by,
         template::Lengths,
         tokenizer::{
             CoreTokenizer, DecodeStream, Inspection, KnownToken, Session,

@@ -5,7 +5,7 @@
 //! which tokens can occur. `calls` reads the texts and options of a call, and encodes the rows of a column; `stream` decodes
 //! ids one by one, and `session` has the ids of a text that grows.
 
-mod calls;
+pub(crate) mod calls;
 pub(crate) mod changing;
 pub(crate) mod encoding;
 mod inspecting;

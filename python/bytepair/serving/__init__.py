@@ -3,8 +3,8 @@
 Every answer is exact: it is proven for the text at hand, or refused with the reason.
 """
 
-from bytepair._core import Patch, Session
+from bytepair._core import Patch, Session, encode_by
 
 from ._growing import stable_prefix
 
-__all__ = ["Patch", "Session", "stable_prefix"]
+__all__ = ["Patch", "Session", "encode_by", "stable_prefix"]

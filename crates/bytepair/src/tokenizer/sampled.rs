@@ -20,7 +20,7 @@ use crate::vocabulary::TokenId;
 pub enum Method {
     /// By merges, each of which is left out with this probability (Provilkov et al. 2020).
     Dropout(f64),
-    /// By merges; then tokens are split at random, this many for each token (Sims et al. 2025).
+    /// By merges; then tokens are split at random, as many times as this part of their number (Sims et al. 2025).
     StochasTok(f64),
     /// Any division of a piece into tokens, each with the same probability (Cognetta et al. 2024).
     Uniform,
@@ -56,13 +56,15 @@ impl Tokenizer {
         };
         let division = match method {
             Method::Dropout(probability) => {
+                check(probability)?;
                 let dropout = Some(Dropout { probability, seed });
                 return self.encode(text, EncodeOptions { dropout, ..options });
             }
             Method::StochasTok(rate) => {
+                check(rate)?;
                 let ids = self.encode(text, options)?;
                 ask(ids.len().saturating_mul(SPLITTING_LEN))?;
-                let n_draws = n_draws(rate, ids.len())?;
+                let n_draws = part_of(ids.len(), rate);
                 return Ok(self.of(added_tokens).joinable().split_at_random(&ids, n_draws, seed));
             }
             Method::Uniform => Division::Uniform,
@@ -107,18 +109,22 @@ impl Tokenizer {
     }
 }
 
-/// How many draws split tokens, out of `n_ids`.
+fn check(rate: f64) -> Result<()> {
+    match (0.0..=1.0).contains(&rate) {
+        true => Ok(()),
+        false => Err(Error::option("rate", format!("{rate} is not from 0 to 1"))),
+    }
+}
+
+/// A part of a number, rounded down.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "at most n_ids, which is far below 2^53"
+    reason = "at most n, which is far below 2^53"
 )]
-fn n_draws(rate: f64, n_ids: usize) -> Result<usize> {
-    match (0.0..=1.0).contains(&rate) {
-        true => Ok((n_ids as f64 * rate) as usize),
-        false => Err(Error::option("rate", format!("{rate} is not from 0 to 1"))),
-    }
+fn part_of(n: usize, rate: f64) -> usize {
+    (n as f64 * rate) as usize
 }
 
 #[cfg(test)]
