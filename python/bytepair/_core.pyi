@@ -35,6 +35,7 @@ __all__ = [
     "check_whole_ranks",
     "count_rows_holding",
     "dialect_names",
+    "encode_by",
     "encode_file",
     "encode_full_rows",
     "encode_rows",
@@ -1354,11 +1355,13 @@ class Session:
         """
 
     def explain(self) -> str | None:
-        r"""Return why no id can be proven to be stable, or ``None``.
+        """Return why no id can be proven to be stable, or ``None``.
 
         >>> import bytepair
-        >>> doubled = r"(\w)\1|."
-        >>> tokenizer = bytepair.train_from_iterator(["aab"], merges=1, pattern=doubled)
+        >>> look_back = "(?<=a)b|."
+        >>> tokenizer = bytepair.train_from_iterator(
+        ...     ["aab"], merges=1, pattern=look_back
+        ... )
         >>> tokenizer.session("low").explain()
         'the split pattern needs backtracking'
         """
@@ -2109,3 +2112,46 @@ def splice(
     added_tokens: _AddedTokens = "find",
 ) -> Patch:
     """Return how a row of ids changes when text follows it."""
+
+def encode_by(
+    tokenizer: Tokenizer,
+    text: _Text,
+    method: Literal["dropout", "stochastok", "uniform", "fewest", "longest"],
+    *,
+    rate: float | None = None,
+    seed: int | None = None,
+    allowed_special: _Specials = (),
+    disallowed_special: _Specials = (),
+    added_tokens: _AddedTokens = "find",
+) -> list[int]:
+    """Return the ids of a text by another rule than all its merges.
+
+    Added tokens and pieces are those of ``encode``, and so are the bytes of all ids together. These methods are random,
+    and a ``seed`` makes them repeatable:
+
+    - ``"dropout"`` leaves out each merge with the probability ``rate``, 0.1 by default (BPE-dropout);
+    - ``"stochastok"`` splits tokens of the encoding, as many times as ``rate`` times their number, 0.1 by default
+      (StochasTok): each time a token is drawn, and replaced by two with the same bytes, if any two have them;
+    - ``"uniform"`` draws, for each piece, among all ways to make it of tokens, each as likely as any other.
+
+    These are not:
+
+    - ``"fewest"`` makes each piece of as few tokens as possible; out of several ways, it takes that with the longest
+      first token, then with the longest second one, and so on;
+    - ``"longest"`` takes the longest token that a piece begins with, and goes on behind it.
+
+    No method makes an added token or the unknown token of parts of a text.
+
+    >>> import bytepair
+    >>> from bytepair.serving import encode_by
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> tokenizer.encode("low"), encode_by(tokenizer, "low", "uniform", seed=3)
+    ([257], [256, 86])
+
+    Raises the errors of ``Tokenizer.encode``, and:
+
+    Raises
+    ------
+    TokenizerError
+        No method has this name, ``rate`` is not from 0 to 1, or ``rate`` or ``seed`` has no effect.
+    """

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from typing import Any, NamedTuple
 
-from typing_extensions import Self
-
 __all__ = [
     "TEMPLATE",
     "Origin",
@@ -48,7 +46,9 @@ class OriginText(str):
     __slots__ = ("parts",)
     parts: tuple[Part, ...]
 
-    def __new__(cls, text: object = "", parts: Iterable[Part] | None = None) -> Self:
+    def __new__(
+        cls, text: object = "", parts: Iterable[Part] | None = None
+    ) -> "OriginText":
         """Return the text, of unknown origin without ``parts``, which must make up the text."""
         made = super().__new__(cls, text)
         made.parts = (

@@ -57,6 +57,7 @@ mod _core {
         rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl},
         serving::{
             ids::{canonicalize, first_noncanonical, splice},
+            sampling::encode_by,
             segments::{SegmentEncoding, encode_segments, encode_segments_batch},
             tokens::{byte_trie, heal, token_texts},
         },

@@ -24,6 +24,18 @@ pub(crate) fn fold(left: u64, right: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+/// The next of a row of random numbers, the same on all machines. Each changes the seed.
+pub(crate) fn random(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_add(SEED);
+    fold(*seed, seed.rotate_left(32))
+}
+
+/// A random number below `n`, which is not 0.
+#[expect(clippy::cast_possible_truncation, reason = "the product is below n")]
+pub(crate) fn random_below(n: usize, seed: &mut u64) -> usize {
+    ((u128::from(random(seed)) * n as u128) >> 64) as usize
+}
+
 /// The hash of `bytes`, starting from `seed`.
 #[inline]
 pub(crate) fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {

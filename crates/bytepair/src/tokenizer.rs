@@ -22,6 +22,7 @@ mod inspecting;
 mod measure;
 mod parts;
 mod plan;
+mod sampled;
 mod segments;
 mod session;
 mod spaces;
@@ -44,6 +45,7 @@ pub use self::inspecting::{Unreached, Usage};
 pub use self::measure::{Measure, Sums};
 pub use self::parts::Parts;
 use self::plan::Plan;
+pub use self::sampled::Method;
 pub use self::segments::{SegmentIds, TextSegment};
 pub use self::session::Session;
 use self::spaces::spelling;
@@ -57,7 +59,7 @@ pub use self::with_spans::WordsOrPair;
 use self::worker::Worker;
 use crate::added::{MatchedText, Matcher, Specials};
 use crate::batch::BYTES_PER_ID;
-use crate::encode::{Dropout, Encoder, Spelling};
+use crate::encode::{Dropout, Encoder, Joinable, Spelling};
 use crate::encoding::Traced;
 use crate::error::Result;
 use crate::memory::huge_pages::reserve;
@@ -121,6 +123,8 @@ pub struct Tokenizer {
     /// For views of texts with units that nothing stands for. Made at first use; the inner value is `None` if
     /// something stands for every unit.
     with_missing: OnceLock<Option<WithMissing>>,
+    /// For encodings by other rules than merges. Made at the first such call.
+    joinable: OnceLock<Arc<Joinable>>,
 }
 
 impl Tokenizer {
@@ -157,6 +161,7 @@ impl Tokenizer {
             token_bytes: OnceLock::new(),
             finding_only: Mutex::default(),
             with_missing: OnceLock::new(),
+            joinable: OnceLock::new(),
             parts,
         })
     }
@@ -417,6 +422,7 @@ impl Tokenizer {
             token_bytes: OnceLock::new(),
             finding_only: Mutex::default(),
             with_missing: OnceLock::new(),
+            joinable: self.joinable.clone(),
         }
     }
 }

@@ -7,6 +7,7 @@ from bytepair._core import (
     Patch,
     SegmentEncoding,
     Session,
+    encode_by,
     encode_segments,
     encode_segments_batch,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "align",
     "canonicalize",
     "compare",
+    "encode_by",
     "encode_segments",
     "encode_segments_batch",
     "first_noncanonical",

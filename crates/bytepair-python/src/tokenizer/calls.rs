@@ -86,7 +86,7 @@ impl<'a> Options<'a> {
             "add_special_tokens" => self.add_special_tokens = value.extract()?,
             "unit" => self.in_bytes = value_of(name, value.extract()?, &UNITS)?,
             "fit_length" => self.fit_length = value.extract()?,
-            "dropout" if !value.is_none() => self.dropout = Some(probability(&value)?),
+            "dropout" if !value.is_none() => self.dropout = Some(probability(name, &value)?),
             "seed" if !value.is_none() => self.seed = Some(number("seed", &value)?),
             "threads" => self.threads = Some(value),
             "dtype" => self.width = value_of(name, value.extract()?, &WIDTHS)?,
@@ -95,15 +95,14 @@ impl<'a> Options<'a> {
         Ok(())
     }
 
-    /// Draws the seed of dropout, if there is none, from the operating system. So forked processes draw different ones.
+    /// Draws the seed of dropout, if there is none.
     fn draw_seed(&mut self, py: Python<'_>) -> PyResult<()> {
         if self.dropout.is_none() && self.seed.is_some() {
             let message = "seed has no effect without dropout; pass dropout too".to_owned();
             return Err(raise("TokenizerError", message));
         }
         if self.dropout.is_some() && self.seed.is_none() {
-            let drawn = py.import("os")?.call_method1("urandom", (size_of::<u64>(),))?;
-            self.seed = Some(u64::from_le_bytes(drawn.extract()?));
+            self.seed = Some(drawn_seed(py)?);
         }
         Ok(())
     }
@@ -140,10 +139,16 @@ impl<'a> Options<'a> {
     }
 }
 
-/// The probability `dropout`. A boolean is an error; the core checks the range.
-fn probability(value: &Bound<'_, PyAny>) -> PyResult<f64> {
+/// A seed from the operating system. So forked processes draw different ones.
+pub(crate) fn drawn_seed(py: Python<'_>) -> PyResult<u64> {
+    let drawn = py.import("os")?.call_method1("urandom", (size_of::<u64>(),))?;
+    Ok(u64::from_le_bytes(drawn.extract()?))
+}
+
+/// The probability of an option. A boolean is an error; the core checks the range.
+pub(crate) fn probability(option: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     if value.is_instance_of::<PyBool>() {
-        let message = format!("dropout must be a number, not {}", value.repr()?);
+        let message = format!("{option} must be a number, not {}", value.repr()?);
         return Err(PyTypeError::new_err(message));
     }
     value.extract()

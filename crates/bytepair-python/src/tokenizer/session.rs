@@ -240,8 +240,8 @@ impl Session {
     /// Return why no id can be proven to be stable, or ``None``.
     ///
     /// >>> import bytepair
-    /// >>> doubled = r"(\w)\1|."
-    /// >>> tokenizer = bytepair.train_from_iterator(["aab"], merges=1, pattern=doubled)
+    /// >>> look_back = "(?<=a)b|."
+    /// >>> tokenizer = bytepair.train_from_iterator(["aab"], merges=1, pattern=look_back)
     /// >>> tokenizer.session("low").explain()
     /// 'the split pattern needs backtracking'
     fn explain(&self) -> Option<&'static str> {

@@ -192,7 +192,7 @@ impl Encoder {
     }
 
     /// Puts the symbols of a piece into `scratch.ids`; returns their spans.
-    fn lay_out(&self, piece: &[u8], scratch: &mut Scratch) -> Result<Vec<Range<usize>>> {
+    pub(super) fn lay_out(&self, piece: &[u8], scratch: &mut Scratch) -> Result<Vec<Range<usize>>> {
         let mut spans = Vec::new();
         scratch.ids.clear();
         self.symbols.for_each(

@@ -16,12 +16,13 @@
 //! by `▁`), so that the piece matches the vocabulary.
 //!
 //! Other operations on a piece have a file each: `merge_steps` gives the spans of ids and the log of merges,
-//! `growing_piece` continues a piece that becomes longer, `reachability` finds tokens that no piece is ever encoded
-//! with, and `edited` encodes by merges that are being changed.
+//! `divided` makes other tokens of it than merges do, `growing_piece` continues a piece that becomes longer,
+//! `reachability` finds tokens that no piece is ever encoded with, and `edited` encodes by merges that are being changed.
 
 mod by_parts;
 mod cache;
 mod cuts;
+mod divided;
 mod edited;
 mod growing_piece;
 mod merge;
@@ -31,6 +32,7 @@ mod whole_tokens;
 
 pub(crate) use by_parts::{ByParts, PartsContext, Pieces};
 pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query, splice};
+pub(crate) use divided::{Division, Joinable};
 pub(crate) use edited::EditedMerges;
 pub(crate) use growing_piece::{Growing, Grown};
 pub use merge::Dropout;

@@ -21,7 +21,7 @@ impl Encoder {
 }
 
 /// An encoder of a few tokens that are characters or made of them, with random parts.
-fn small_encoder(
+pub(super) fn small_encoder(
     tokens: &[(TokenKind, Vec<u8>)],
     merges: &[(u16, u16, u16)],
     units: &Units,
@@ -38,7 +38,7 @@ fn small_encoder(
     Encoder::new(Arc::new(vocabulary), units, false)
 }
 
-fn any_units() -> impl Strategy<Value = Units> {
+pub(super) fn any_units() -> impl Strategy<Value = Units> {
     let mark = prop::option::of(prop_oneof![Just(EndMarkKind::Unit), Just(EndMarkKind::Suffix)]);
     let unit = prop_oneof![Just(Units::bytes(ByteIds::Value)), Just(Units::characters())];
     (unit, mark, any::<[bool; 5]>()).prop_map(
@@ -54,7 +54,7 @@ fn any_units() -> impl Strategy<Value = Units> {
     )
 }
 
-fn any_token() -> impl Strategy<Value = (TokenKind, Vec<u8>)> {
+pub(super) fn any_token() -> impl Strategy<Value = (TokenKind, Vec<u8>)> {
     let text = prop_oneof![Just("a"), Just("b"), Just("é"), Just("ab"), Just("")];
     let form = |(continues, ends)| TokenKind::Text(Form::new(continues, ends));
     prop_oneof![

@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 
 use super::tree::{Tree, is_merge, place};
 use crate::error::{Error, Result};
-use crate::hash::fold;
+use crate::hash::random;
 use crate::vocabulary::TokenId;
 use crate::vocabulary::merge_table::Merges;
 
@@ -46,8 +46,7 @@ impl Dropout {
     /// Draws whether the next candidate is put aside.
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit exactly")]
     fn draw(&mut self) -> bool {
-        self.seed = self.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let bits = fold(self.seed, self.seed.rotate_left(32)) >> 11;
+        let bits = random(&mut self.seed) >> 11;
         (bits as f64) < self.probability * (1_u64 << 53) as f64
     }
 }
