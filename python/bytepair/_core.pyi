@@ -1274,7 +1274,7 @@ class Session:
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
         >>> session = tokenizer.session("low lower")
         >>> session.n_stable, len(session)
-        (1, 5)
+        (4, 5)
         """
 
     @property
@@ -1358,10 +1358,8 @@ class Session:
         """Return why no id can be proven to be stable, or ``None``.
 
         >>> import bytepair
-        >>> look_back = "(?<=a)b|."
-        >>> tokenizer = bytepair.train_from_iterator(
-        ...     ["aab"], merges=1, pattern=look_back
-        ... )
+        >>> own = "(?<=a)b|."
+        >>> tokenizer = bytepair.train_from_iterator(["aab"], merges=1, pattern=own)
         >>> tokenizer.session("low").explain()
         'the split pattern needs backtracking'
         """

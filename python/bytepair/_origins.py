@@ -8,7 +8,10 @@ is certainly the template's own text is trusted. Operations cost time linear in 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "TEMPLATE",
@@ -46,9 +49,7 @@ class OriginText(str):
     __slots__ = ("parts",)
     parts: tuple[Part, ...]
 
-    def __new__(
-        cls, text: object = "", parts: Iterable[Part] | None = None
-    ) -> "OriginText":
+    def __new__(cls, text: object = "", parts: Iterable[Part] | None = None) -> "Self":
         """Return the text, of unknown origin without ``parts``, which must make up the text."""
         made = super().__new__(cls, text)
         made.parts = (

@@ -19,6 +19,9 @@ use crate::output::{LEN_OF_OBJECT, Width, array, array_of, list, list_of};
 use crate::tokenizer::CoreTokenizer;
 use crate::tokenizer::calls::GIL_LEN;
 
+/// What a pickle holds: the ids, the ends of the segments in them, and the offsets.
+type Pickled = (Vec<TokenId>, Vec<usize>, Option<Vec<(usize, usize)>>);
+
 /// The ids of a text in segments.
 ///
 /// >>> import bytepair
@@ -53,7 +56,7 @@ impl SegmentEncoding {
         Ok(Self(SegmentIds { ids, ends, offsets }))
     }
 
-    fn __getnewargs__(&self) -> (Vec<TokenId>, Vec<usize>, Option<Vec<(usize, usize)>>) {
+    fn __getnewargs__(&self) -> Pickled {
         (self.0.ids.clone(), self.0.ends.clone(), self.0.offsets.clone())
     }
 

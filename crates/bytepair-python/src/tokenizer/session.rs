@@ -214,7 +214,7 @@ impl Session {
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
     /// >>> session = tokenizer.session("low lower")
     /// >>> session.n_stable, len(session)
-    /// (1, 5)
+    /// (4, 5)
     #[getter]
     fn n_stable(&self) -> usize {
         lock(&self.state).session.n_stable()
@@ -240,8 +240,8 @@ impl Session {
     /// Return why no id can be proven to be stable, or ``None``.
     ///
     /// >>> import bytepair
-    /// >>> look_back = "(?<=a)b|."
-    /// >>> tokenizer = bytepair.train_from_iterator(["aab"], merges=1, pattern=look_back)
+    /// >>> own = "(?<=a)b|."
+    /// >>> tokenizer = bytepair.train_from_iterator(["aab"], merges=1, pattern=own)
     /// >>> tokenizer.session("low").explain()
     /// 'the split pattern needs backtracking'
     fn explain(&self) -> Option<&'static str> {

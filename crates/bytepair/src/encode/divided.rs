@@ -19,7 +19,7 @@
 //! for a vocabulary of v tokens, and 16 bytes of memory a symbol. Sorting takes as long as encoding a few megabytes, once.
 //!
 //! Source for `uniform`: Cognetta, Zouhar and Okazaki, "Distributional Properties of Subword Regularization" (2024); for
-//! [`Joinable::split_at_random`]: Sims et al., "StochasTok" (2025).
+//! [`Joinable::split_at_random`]: Sims et al., `StochasTok` (2025).
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -90,8 +90,16 @@ impl Count {
     }
 }
 
+/// How a piece is divided.
+pub(crate) struct Drawn<'d> {
+    pub(crate) joinable: &'d Joinable,
+    pub(crate) division: Division,
+    /// Changed by each draw.
+    pub(crate) seed: &'d mut u64,
+}
+
 impl Encoder {
-    /// Appends the ids of a piece, divided by another rule than merges. `seed` is changed by each draw.
+    /// Appends the ids of a piece, divided by another rule than merges.
     ///
     /// A piece stays whole if it is an added token, or if encoding takes it as a whole and its symbols cannot spell it.
     ///
@@ -100,11 +108,11 @@ impl Encoder {
     pub(crate) fn divide(
         &self,
         piece: &[u8],
-        (joinable, division): (&Joinable, Division),
-        seed: &mut u64,
+        drawn: Drawn<'_>,
         scratch: &mut Scratch,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
+        let Drawn { joinable, division, seed } = drawn;
         ask(piece.len().saturating_mul(DIVIDING_LEN))?;
         let whole = self.whole_token(piece);
         let spans = match (self.lay_out(piece, scratch), whole) {
@@ -154,7 +162,7 @@ impl Joinable {
         let starts = (0..=256).map(start).collect();
         let ids = tokens.into_iter().map(|(id, _)| id).collect();
         let (vocabulary, units) = (Arc::clone(vocabulary), units.clone());
-        Self { ids, starts, vocabulary, units, left_out }
+        Self { vocabulary, units, ids, starts, left_out }
     }
 
     fn divide(
@@ -263,7 +271,7 @@ impl Joinable {
         self.vocabulary.token(id).unwrap_or(END_MARK)
     }
 
-    /// Splits tokens at random, as StochasTok does: `n_draws` times, a place is drawn among all tokens, and the token
+    /// Splits tokens at random, as `StochasTok` does: `n_draws` times, a place is drawn among all tokens, and the token
     /// there is replaced by two that together have its bytes, drawn among all such pairs. Nothing happens if there is no
     /// pair.
     pub(crate) fn split_at_random(

@@ -32,7 +32,7 @@ mod whole_tokens;
 
 pub(crate) use by_parts::{ByParts, PartsContext, Pieces};
 pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query, splice};
-pub(crate) use divided::{Division, Joinable};
+pub(crate) use divided::{Division, Drawn, Joinable};
 pub(crate) use edited::EditedMerges;
 pub(crate) use growing_piece::{Growing, Grown};
 pub use merge::Dropout;

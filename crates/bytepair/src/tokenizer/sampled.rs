@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::walk::Depth;
 use super::{EncodeOptions, Tokenizer};
-use crate::encode::{Division, Dropout, Joinable};
+use crate::encode::{Division, Drawn, Dropout, Joinable};
 use crate::error::{Error, Result};
 use crate::memory::ask;
 use crate::segment::Segment;
@@ -87,11 +87,12 @@ impl Tokenizer {
         call.tokenizer.workers.with(|worker| {
             call.walk_to_ids(Segment::whole(text), Depth::Piece, &mut ids, |text, place, ids| {
                 let piece = &text.text[place];
-                if let Some(id) = call.matcher.whole_piece(piece) {
-                    ids.push(id);
-                    return Ok(());
+                let drawn = Drawn { joinable, division, seed: &mut seed };
+                match call.matcher.whole_piece(piece) {
+                    Some(id) => ids.push(id),
+                    None => encoder.divide(piece, drawn, &mut worker.scratch, ids)?,
                 }
-                encoder.divide(piece, (joinable, division), &mut seed, &mut worker.scratch, ids)
+                Ok(())
             })
         })?;
         Ok(ids)

@@ -49,7 +49,8 @@ fn divided(
 ) -> Vec<TokenId> {
     let (mut ids, mut seed) = (Vec::new(), seed);
     let scratch = &mut Scratch::default();
-    encoder.divide(piece, (joinable, by), &mut seed, scratch, &mut ids).unwrap();
+    let drawn = Drawn { joinable, division: by, seed: &mut seed };
+    encoder.divide(piece, drawn, scratch, &mut ids).unwrap();
     ids
 }
 
@@ -106,7 +107,8 @@ proptest! {
         let drawn = divided(&encoder, &joinable, piece, Division::Uniform, seed);
         prop_assert!(all.iter().any(|division| ids(division) == drawn));
         let counts = joinable.counts(&symbols);
-        prop_assert_eq!(counts[0].in_units_of(0), all.len() as f64);
+        let n_all = f64::from(u32::try_from(all.len()).unwrap());
+        prop_assert!((counts[0].in_units_of(0) - n_all).abs() < 0.5);
         for id in (0..).take(encoder.vocabulary.len()) {
             let expected = if joinable.left_out.contains(&id) { BTreeSet::new() } else { all_pairs(&joinable, id) };
             prop_assert_eq!(joinable.pairs(id).into_iter().collect::<BTreeSet<_>>(), expected);

@@ -207,7 +207,7 @@ impl Session {
         let text = [&before, text, &self.bytes(range.end..stop)].concat();
         match end {
             Some(end) => self.replace_blocks([start, end], &text),
-            None => self.replace_end(start, &text),
+            None => self.replace_end(start, &text, range.end == n_bytes),
         }
     }
 
@@ -326,22 +326,21 @@ impl Session {
         let new: Vec<_> = blocks.iter().flat_map(|block| &block.ids).copied().collect();
         let n_after = self.len() - end.ids;
         self.settled.replace([start, end], blocks);
-        let patch = shortened(start.ids, &old, &new);
-        let old = &old[patch.keep - start.ids..];
-        let n_same = common_suffix(old, &patch.ids);
-        let ids = patch.ids[..patch.ids.len() - n_same].to_vec();
-        Ok(Patch { ids, keep_after: n_after + n_same, ..patch })
+        let Patch { keep, ids, keep_after } = shortened_at_both_ends(start.ids, &old, &new);
+        Ok(Patch { keep, ids, keep_after: keep_after + n_after })
     }
 
-    /// Puts a text behind a border, in the place of all that is there.
-    fn replace_end(&mut self, start: Border, text: &[u8]) -> Result<Patch> {
+    /// Puts a text behind a border, in the place of all that is there. `is_new` says whether the
+    /// text ends with what is new.
+    fn replace_end(&mut self, start: Border, text: &[u8], is_new: bool) -> Result<Patch> {
         let old = self.settled.ids(start.blocks..self.settled.blocks.len());
         let old: Vec<_> = old.chain(self.tail.ids.iter().copied()).collect();
         let mut changed = Self { tail: Block::default(), growth: None, ..self.clone() };
         changed.settled.truncate(start);
         let patch = changed.extend(text)?;
         *self = changed;
-        Ok(shortened(start.ids, &old, &patch.ids))
+        let shorten = if is_new { shortened } else { shortened_at_both_ends };
+        Ok(shorten(start.ids, &old, &patch.ids))
     }
 
     fn check_kept(&self) -> Result<()> {
@@ -405,6 +404,14 @@ impl Session {
 fn shortened(keep: usize, old: &[TokenId], new: &[TokenId]) -> Patch {
     let n_same = common_prefix(old, new);
     Patch { keep: keep + n_same, ids: new[n_same..].to_vec(), keep_after: 0 }
+}
+
+/// The same, without those at the end that are the same as before.
+fn shortened_at_both_ends(keep: usize, old: &[TokenId], new: &[TokenId]) -> Patch {
+    let Patch { keep: kept, mut ids, .. } = shortened(keep, old, new);
+    let n_same = common_suffix(&old[kept - keep..], &ids);
+    ids.truncate(ids.len() - n_same);
+    Patch { keep: kept, ids, keep_after: n_same }
 }
 
 fn common_prefix<T: PartialEq>(left: &[T], right: &[T]) -> usize {
