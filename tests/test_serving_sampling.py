@@ -16,7 +16,10 @@ ALPHABET = "the cat中é1\n"
 @pytest.fixture(scope="module", params=bytepair.dialects())
 def tokenizer(request):
     """Give a tokenizer of each dialect that encodes every text of the alphabet."""
-    texts = ["the cat sat on the mat, 12 中é " * 3, " ".join(letter * 2 + " " + letter for letter in ALPHABET)]
+    texts = [
+        "the cat sat on the mat, 12 中é " * 3,
+        " ".join(letter * 2 + " " + letter for letter in ALPHABET),
+    ]
     return bytepair.train_from_iterator(texts, dialect=request.param, merges=40)
 
 
