@@ -327,7 +327,7 @@ impl Splitter {
     ///
     /// let splitter = Splitter::new(named("gpt2").unwrap(), &UnicodeTables::latest())?;
     /// assert_eq!(splitter.cut_at(b"one two", 3), Some(Cut::Border));
-    /// assert_eq!(splitter.cut_at(b"one two", 2), Some(Cut::Division));
+    /// assert_eq!(splitter.cut_at(b"one two", 1), Some(Cut::Division));
     /// assert_eq!(splitter.cut_at(b"one two", 4), None);
     /// # Ok::<(), bytepair_split::Error>(())
     /// ```
