@@ -1385,11 +1385,20 @@ class Session:
 class DecodeStream:
     """Decodes ids as they arrive, to whole characters.
 
+    ``stop`` are texts that end the text, and ``stop_ids`` ids that do. Text that could become a stop text is held back, and
+    of several stop texts the one that ends first counts, of those the longest. ``stopped`` says which it was; ids after
+    it are not used. With ``keep_stop=True`` the stop is part of the text. The text of ``prompt_ids`` is not given out.
+
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
     >>> stream = bytepair.DecodeStream(tokenizer)
     >>> [stream.push(id) for id in tokenizer.encode("…")]
     ['', '', '…']
+    >>> stream = bytepair.DecodeStream(tokenizer, stop=["</t>"])
+    >>> stream.push(tokenizer.encode("a<b</")), stream.push(tokenizer.encode("t>c"))
+    ('a<b', '')
+    >>> stream.stopped, stream.n_used
+    ('</t>', 7)
 
     A copy of a stream shares the tokenizer. A pickle stores the tokenizer and all ids so far.
     """
@@ -1400,10 +1409,36 @@ class DecodeStream:
         *,
         errors: _Errors = "replace",
         skip_special_tokens: bool = False,
+        stop: Sequence[str] = (),
+        stop_ids: _Ids | None = None,
+        keep_stop: bool = False,
+        prompt_ids: _Ids | None = None,
         ids: _Ids | None = None,
         is_finished: bool = False,
     ) -> Self:
-        """Start after ``ids``, whose text is not returned."""
+        """x."""
+
+    @property
+    def stopped(self) -> str | int | None:
+        """The stop that ended the text, a text or an id; ``None`` if none did.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> stream = bytepair.DecodeStream(tokenizer, stop_ids=[257])
+        >>> stream.push([68, 257, 81]), stream.stopped
+        ('e', 257)
+        """
+
+    @property
+    def n_used(self) -> int:
+        """The number of ids that were used, those of the stop included. Ids after a stop are not.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> stream = bytepair.DecodeStream(tokenizer, stop=["w"])
+        >>> stream.push([257, 68, 81]), stream.n_used
+        ('lo', 1)
+        """
 
     def push(self, ids: int | _Ids) -> str:
         """Add one id or several, and return the text that they complete.
@@ -1437,13 +1472,13 @@ class DecodeStream:
             The bytes are not UTF-8, and the stream's ``errors`` is ``"strict"``.
         """
 
-    def copy(self) -> Self:
+    def fork(self) -> Self:
         """Return an independent stream in the same state.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
         >>> stream = bytepair.DecodeStream(tokenizer)
-        >>> trial = stream.copy()
+        >>> trial = stream.fork()
         >>> trial.push(257), stream.push([68, 81])
         ('low', 'er')
         """

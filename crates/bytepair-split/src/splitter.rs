@@ -325,9 +325,9 @@ impl Splitter {
     /// ```
     /// use bytepair_split::{Cut, Splitter, named, unicode::UnicodeTables};
     ///
-    /// let splitter = Splitter::new(named("gpt2").unwrap(), &UnicodeTables::latest())?;
+    /// let splitter = Splitter::new(named("qwen2").unwrap(), &UnicodeTables::latest())?;
     /// assert_eq!(splitter.cut_at(b"one two", 3), Some(Cut::Border));
-    /// assert_eq!(splitter.cut_at(b"one two", 1), Some(Cut::Division));
+    /// assert_eq!(splitter.cut_at(b"one two", 2), Some(Cut::Division));
     /// assert_eq!(splitter.cut_at(b"one two", 4), None);
     /// # Ok::<(), bytepair_split::Error>(())
     /// ```

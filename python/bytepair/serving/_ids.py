@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 SPECIAL = KINDS.index("special")
+N_FIRST = 12
+"""How many ids show whether decoding strips a space."""
 
 
 def is_canonical(
@@ -142,17 +144,16 @@ def align(
         The texts differ; the error has the place in bytes. Also as for ``TokenBytes``.
     """
     (text, ends), (other_text, other_ends) = (
-        _text(TokenBytes(tokenizer), ids),
-        _text(TokenBytes(other), other_ids),
+        _text(tokenizer, ids),
+        _text(other, other_ids),
     )
     if text != other_text:
-        if text.removeprefix(b" ") != other_text.removeprefix(b" "):
-            message = f"the rows have different texts, from byte {_common(text, other_text)} on"
-            raise TokenizerError(message)
-        # One of them begins with a space that the other one lacks.
-        ends = np.maximum(ends - (len(text) - len(text.removeprefix(b" "))), 0)
-        n_stripped = len(other_text) - len(other_text.removeprefix(b" "))
-        other_ends = np.maximum(other_ends - n_stripped, 0)
+        message = (
+            f"the rows have different texts, from byte {_common(text, other_text)} on"
+        )
+        raise TokenizerError(message)
+    if not text and len(ends) + len(other_ends):
+        return np.array([[0, len(ends), 0, len(other_ends)]])
     borders = np.intersect1d(ends, other_ends)
     stops = np.searchsorted(ends, borders, side="right")
     other_stops = np.searchsorted(other_ends, borders, side="right")
@@ -233,11 +234,17 @@ def _stretches(table: TokenBytes, ids: NDArray[np.int64]) -> list[_Stretch]:
     return stretches
 
 
-def _text(table: TokenBytes, ids: Ids) -> tuple[bytes, NDArray[np.int64]]:
-    """Return the text of a row, and where each id ends in it."""
+def _text(tokenizer: Tokenizer, ids: Ids) -> tuple[bytes, NDArray[np.int64]]:
+    """Return the text of a row, and where each id ends in it, without a space that decoding strips."""
+    table = TokenBytes(tokenizer)
     row = _array(table, ids)
     lens = table.offsets[row + 1] - table.offsets[row]
-    return b"".join(table[id] for id in row.tolist()), np.cumsum(lens)
+    text = b"".join(table[id] for id in row.tolist())
+    is_stripped = text.startswith(b" ") and not tokenizer.decode(
+        row[:N_FIRST]
+    ).startswith(" ")
+    ends = np.maximum(np.cumsum(lens) - is_stripped, 0)
+    return text[is_stripped:], ends
 
 
 def _array(table: TokenBytes, ids: Ids) -> NDArray[np.int64]:

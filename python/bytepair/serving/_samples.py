@@ -33,8 +33,8 @@ def sample_text(
     """Return a text of exactly ``n`` ids, made of random words.
 
     With a ``prefix``, the ids of ``prefix + text`` are those of the prefix and ``n`` more. By default the words are
-    tokens of the vocabulary that are a space and letters. The same arguments give the same text on every machine and
-    version of Python. Takes some microseconds for each word.
+    tokens of the vocabulary that are a space and letters. The same arguments give the same text on every machine, also
+    in other versions of Python if ``words`` are given. Takes some microseconds for each word.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower lowest"], vocab_size=262)

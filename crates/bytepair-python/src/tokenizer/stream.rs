@@ -6,6 +6,7 @@
 use std::sync::Mutex;
 
 use bytepair::Tokenizer;
+use bytepair::decode::{DecodeErrors, Given, Stops};
 use bytepair::vocabulary::TokenId;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
@@ -17,71 +18,200 @@ use crate::reading::lock;
 
 /// Decodes ids as they arrive, to whole characters.
 ///
+/// ``stop`` are texts that end the text, and ``stop_ids`` ids that do. Text that could become a stop text is held back, and
+/// of several stop texts the one that ends first counts, of those the longest. ``stopped`` says which it was; ids after
+/// it are not used. With ``keep_stop=True`` the stop is part of the text. The text of ``prompt_ids`` is not given out.
+///
 /// >>> import bytepair
 /// >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
 /// >>> stream = bytepair.DecodeStream(tokenizer)
 /// >>> [stream.push(id) for id in tokenizer.encode("…")]
 /// ['', '', '…']
+/// >>> stream = bytepair.DecodeStream(tokenizer, stop=["</t>"])
+/// >>> stream.push(tokenizer.encode("a<b</")), stream.push(tokenizer.encode("t>c"))
+/// ('a<b', '')
+/// >>> stream.stopped, stream.n_used
+/// ('</t>', 7)
 ///
 /// A copy of a stream shares the tokenizer. A pickle stores the tokenizer and all ids so far.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct DecodeStream {
     tokenizer: Py<CoreTokenizer>,
-    errors: String,
-    skip_special_tokens: bool,
+    options: Options,
     state: Mutex<State>,
+}
+
+#[derive(Clone)]
+struct Options {
+    errors: DecodeErrors,
+    errors_name: String,
+    skip_special_tokens: bool,
+    stop: Vec<String>,
+    stop_ids: Vec<TokenId>,
+    keep_stop: bool,
+    prompt_ids: Vec<TokenId>,
 }
 
 /// The state, which changes with each id.
 #[derive(Clone)]
 struct State {
     stream: bytepair::DecodeStream,
+    stops: Stops,
     ids: Vec<TokenId>,
+    stopped: Option<Stopped>,
     is_finished: bool,
 }
 
+/// What ended a text.
+#[derive(Clone, IntoPyObject)]
+enum Stopped {
+    Text(String),
+    Id(TokenId),
+}
+
 impl State {
-    /// Adds ids up to the first without a token.
-    fn push(&mut self, tokenizer: &Tokenizer, ids: &[TokenId]) -> bytepair::Result<String> {
-        let push = |&id: &TokenId| {
-            let text = self.stream.push(tokenizer, id)?;
-            self.ids.push(id);
-            Ok(text)
-        };
-        ids.iter().map(push).collect()
+    /// Adds ids up to the first that ends the text. An error leaves everything as it was.
+    fn push(
+        &mut self,
+        tokenizer: &Tokenizer,
+        options: &Options,
+        ids: &[TokenId],
+    ) -> bytepair::Result<String> {
+        let may_fail_later = ids.len() > 1 || matches!(options.errors, DecodeErrors::Strict);
+        let before =
+            may_fail_later.then(|| (self.stream.clone(), self.stops.clone(), self.ids.len()));
+        let mut text = String::new();
+        for &id in ids {
+            if self.stopped.is_some() {
+                break;
+            }
+            match self.push_one(tokenizer, options, id) {
+                Ok(more) => text += &more,
+                Err(error) => {
+                    if let Some((stream, stops, n_ids)) = before {
+                        (self.stream, self.stops) = (stream, stops);
+                        self.ids.truncate(n_ids);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(text)
     }
 
-    fn finish(&mut self) -> bytepair::Result<String> {
+    fn push_one(
+        &mut self,
+        tokenizer: &Tokenizer,
+        options: &Options,
+        id: TokenId,
+    ) -> bytepair::Result<String> {
+        if options.stop_ids.contains(&id) {
+            return self.stop_at_id(tokenizer, options, id);
+        }
+        let text = self.stream.push(tokenizer, id)?;
+        self.ids.push(id);
+        Ok(self.given(options, text))
+    }
+
+    /// Ends the text at an id, unless text before it ends it.
+    fn stop_at_id(
+        &mut self,
+        tokenizer: &Tokenizer,
+        options: &Options,
+        id: TokenId,
+    ) -> bytepair::Result<String> {
+        let mut text = String::new();
+        if options.keep_stop {
+            text += &self.stream.push(tokenizer, id)?;
+        }
+        text += &self.stream.finish()?;
+        self.ids.push(id);
+        let mut given = self.given(options, text);
+        if self.stopped.is_none() {
+            given += &self.stops.finish();
+            self.stopped = Some(Stopped::Id(id));
+        }
+        Ok(given)
+    }
+
+    /// Text that can be given out after more of it.
+    fn given(&mut self, options: &Options, more: String) -> String {
+        if options.stop.is_empty() {
+            return more;
+        }
+        let Given { mut text, stop, .. } = self.stops.push(&more);
+        if let Some(stop) = stop.and_then(|index| options.stop.get(index)) {
+            if options.keep_stop {
+                text += stop;
+            }
+            self.stopped = Some(Stopped::Text(stop.clone()));
+        }
+        text
+    }
+
+    fn finish(&mut self, options: &Options) -> bytepair::Result<String> {
+        let rest = self.stream.finish()?;
         self.is_finished = true;
-        self.stream.finish()
+        if self.stopped.is_some() {
+            return Ok(String::new());
+        }
+        let text = self.given(options, rest);
+        Ok(match self.stopped {
+            Some(_) => text,
+            None => text + &self.stops.finish(),
+        })
     }
 }
 
 #[pymethods]
 impl DecodeStream {
-    /// A stream that has already decoded these ids.
+    /// A stream that has already decoded ``ids``.
     #[new]
-    #[pyo3(signature = (tokenizer, *, errors="replace", skip_special_tokens=false, ids=None, is_finished=false))]
+    #[pyo3(
+        signature = (tokenizer, *, errors="replace", skip_special_tokens=false, stop=Vec::new(), stop_ids=None, keep_stop=false, prompt_ids=None, ids=None, is_finished=false),
+        text_signature = "(tokenizer, *, errors='replace', skip_special_tokens=False, stop=(), stop_ids=None, keep_stop=False, prompt_ids=None, ids=None, is_finished=False)"
+    )]
     fn restored(
         tokenizer: &Bound<'_, CoreTokenizer>,
         errors: &str,
         skip_special_tokens: bool,
+        stop: Vec<String>,
+        stop_ids: Option<Ids>,
+        keep_stop: bool,
+        prompt_ids: Option<Ids>,
         ids: Option<Ids>,
         is_finished: bool,
     ) -> PyResult<Self> {
-        let stream = bytepair::DecodeStream::new(decode_errors(errors)?, skip_special_tokens);
-        let mut state = State { stream, ids: Vec::new(), is_finished: false };
-        let ids = ids.map_or_else(Vec::new, |ids| ids.0);
-        state.push(&tokenizer.get().0, &ids).or_raise()?;
-        if is_finished {
-            state.finish().or_raise()?;
-        }
-        Ok(Self {
-            tokenizer: tokenizer.clone().unbind(),
-            errors: errors.to_owned(),
+        let row = |ids: Option<Ids>| ids.map_or_else(Vec::new, |ids| ids.0);
+        let options = Options {
+            errors: decode_errors(errors)?,
+            errors_name: errors.to_owned(),
             skip_special_tokens,
-            state: Mutex::new(state),
-        })
+            stop,
+            stop_ids: row(stop_ids),
+            keep_stop,
+            prompt_ids: row(prompt_ids),
+        };
+        let core = &tokenizer.get().0;
+        for &id in &options.stop_ids {
+            core.parts().vocabulary.expect_token(id).or_raise()?;
+        }
+        let mut state = State {
+            stream: bytepair::DecodeStream::new(options.errors, skip_special_tokens),
+            stops: Stops::new(&options.stop).or_raise()?,
+            ids: Vec::new(),
+            stopped: None,
+            is_finished: false,
+        };
+        for &id in &options.prompt_ids {
+            state.stream.push(core, id).or_raise()?;
+        }
+        state.push(core, &options, &row(ids)).or_raise()?;
+        if is_finished {
+            state.finish(&options).or_raise()?;
+        }
+        let tokenizer = tokenizer.clone().unbind();
+        Ok(Self { tokenizer, options, state: Mutex::new(state) })
     }
 
     /// Add one id or several, and return the text that they complete.
@@ -104,7 +234,7 @@ impl DecodeStream {
             None if ids.try_iter().is_ok() => ids.extract::<Ids>()?.0,
             None => vec![id(ids)?],
         };
-        self.changed(|state| state.push(&self.tokenizer.get().0, &ids))
+        self.changed(|state| state.push(&self.tokenizer.get().0, &self.options, &ids))
     }
 
     /// Return the rest of the text at its end, such as the bytes of half a character.
@@ -120,7 +250,31 @@ impl DecodeStream {
     /// EncodingError
     ///     The bytes are not UTF-8, and the stream's ``errors`` is ``"strict"``.
     fn finish(&self) -> PyResult<String> {
-        self.changed(State::finish)
+        self.changed(|state| state.finish(&self.options))
+    }
+
+    /// The stop that ended the text, a text or an id; ``None`` if none did.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> stream = bytepair.DecodeStream(tokenizer, stop_ids=[257])
+    /// >>> stream.push([68, 257, 81]), stream.stopped
+    /// ('e', 257)
+    #[getter]
+    fn stopped(&self) -> Option<Stopped> {
+        lock(&self.state).stopped.clone()
+    }
+
+    /// The number of ids that were used, those of the stop included. Ids after a stop are not.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> stream = bytepair.DecodeStream(tokenizer, stop=["w"])
+    /// >>> stream.push([257, 68, 81]), stream.n_used
+    /// ('lo', 1)
+    #[getter]
+    fn n_used(&self) -> usize {
+        lock(&self.state).ids.len()
     }
 
     /// Return an independent stream in the same state.
@@ -128,25 +282,24 @@ impl DecodeStream {
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
     /// >>> stream = bytepair.DecodeStream(tokenizer)
-    /// >>> trial = stream.copy()
+    /// >>> trial = stream.fork()
     /// >>> trial.push(257), stream.push([68, 81])
     /// ('low', 'er')
-    fn copy(&self, py: Python<'_>) -> Self {
+    fn fork(&self, py: Python<'_>) -> Self {
         Self {
             tokenizer: self.tokenizer.clone_ref(py),
-            errors: self.errors.clone(),
-            skip_special_tokens: self.skip_special_tokens,
+            options: self.options.clone(),
             state: Mutex::new(lock(&self.state).clone()),
         }
     }
 
     fn __copy__(&self, py: Python<'_>) -> Self {
-        self.copy(py)
+        self.fork(py)
     }
 
     /// A tokenizer never changes, so a deep copy shares it.
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
-        self.copy(py)
+        self.fork(py)
     }
 
     fn __getnewargs_ex__<'py>(
@@ -154,8 +307,13 @@ impl DecodeStream {
         py: Python<'py>,
     ) -> PyResult<((Py<CoreTokenizer>,), Bound<'py, PyDict>)> {
         let state = lock(&self.state).clone();
-        let options = [("errors", self.errors.as_str())].into_py_dict(py)?;
-        options.set_item("skip_special_tokens", self.skip_special_tokens)?;
+        let own = &self.options;
+        let options = [("errors", own.errors_name.as_str())].into_py_dict(py)?;
+        options.set_item("skip_special_tokens", own.skip_special_tokens)?;
+        options.set_item("stop", &own.stop)?;
+        options.set_item("stop_ids", &own.stop_ids)?;
+        options.set_item("keep_stop", own.keep_stop)?;
+        options.set_item("prompt_ids", &own.prompt_ids)?;
         options.set_item("ids", state.ids)?;
         options.set_item("is_finished", state.is_finished)?;
         Ok(((self.tokenizer.clone_ref(py),), options))

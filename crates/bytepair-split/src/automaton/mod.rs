@@ -257,8 +257,9 @@ impl Automaton {
     }
 
     /// A cut between classes `a` and `b` at most divides a piece if in every state that a step on `a` leads to, the text
-    /// may end with a match there, and reading `b` either ends the attempt with its match before `b`, or leads to the
-    /// state to which `b` leads an attempt that starts on it, in which a match ends after `b` whatever follows.
+    /// may end with a match there, and reading `b` either ends the attempt with its match before `b`, or leads to a
+    /// state that goes on like the one to which `b` leads an attempt that starts on it, and in which a match ends after
+    /// `b` whatever follows.
     ///
     /// Then no attempt that takes this `a` has its match end before the cut. In the text before the cut it ends there.
     /// If it goes on, an attempt that starts at `b` is in the same state after `b`, and ends at the same place. If no
@@ -276,12 +277,15 @@ impl Automaton {
             return dividing;
         }
         let always_matches = |row: usize| (0..=end).all(|symbol| self.step(row, symbol).0);
+        let goes_on_alike = |row: usize, other: usize| {
+            (0..=end).all(|symbol| self.step(row, symbol) == self.step(other, symbol))
+        };
         let goes_on = |after: u8| {
             let after = usize::from(after);
             let fresh = self.step(1, after).1;
             states.iter().all(|&state| match self.step(state, after) {
                 (is_match, 0) => is_match,
-                (_, next) => next == fresh && always_matches(next),
+                (_, next) => fresh > 0 && goes_on_alike(next, fresh) && always_matches(next),
             })
         };
         let classes = self.alphabet.classes().filter(|&after| goes_on(after));

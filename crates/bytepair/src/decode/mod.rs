@@ -11,12 +11,14 @@
 
 pub(crate) mod chain;
 pub(crate) mod rules;
+pub(crate) mod stops;
 pub(crate) mod stream;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::chain::{DecodeChain, DecodeStep};
 pub use self::rules::{DecodeRules, LeadingSpaces, SentencePieceDecode};
+pub use self::stops::{Given, Stops};
 use crate::error::{ErrorKind, Result};
 
 /// How tokens become text.
