@@ -80,23 +80,16 @@ impl State {
         let may_fail_later = ids.len() > 1 || matches!(options.errors, DecodeErrors::Strict);
         let before =
             may_fail_later.then(|| (self.stream.clone(), self.stops.clone(), self.ids.len()));
-        let mut text = String::new();
-        for &id in ids {
-            if self.stopped.is_some() {
-                break;
-            }
-            match self.push_one(tokenizer, options, id) {
-                Ok(more) => text += &more,
-                Err(error) => {
-                    if let Some((stream, stops, n_ids)) = before {
-                        (self.stream, self.stops) = (stream, stops);
-                        self.ids.truncate(n_ids);
-                    }
-                    return Err(error);
-                }
-            }
+        let push = |&id: &TokenId| match self.stopped {
+            Some(_) => Ok(String::new()),
+            None => self.push_one(tokenizer, options, id),
+        };
+        let text = ids.iter().map(push).collect();
+        if let (Err(_), Some((stream, stops, n_ids))) = (&text, before) {
+            (self.stream, self.stops) = (stream, stops);
+            self.ids.truncate(n_ids);
         }
-        Ok(text)
+        text
     }
 
     fn push_one(
