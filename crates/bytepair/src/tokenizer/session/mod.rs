@@ -446,7 +446,10 @@ mod tests {
     fn tokenizer(patterns: &[&str], behaviour: Behaviour) -> Arc<Tokenizer> {
         let mut vocabulary = bytes_vocabulary();
         let [a, b, one, two] = [b'a', b'b', b'1', b'2'].map(TokenId::from);
-        for (left, right) in [(a, b), (256, 256), (one, two), (a, a), (b, b)] {
+        // The last two join 中 and 文 in part.
+        let parts = [(0xAD, 0xE6), (0x87, 0xE4)];
+        let merges = [(a, b), (256, 256), (one, two), (a, a), (b, b)];
+        for (left, right) in merges.into_iter().chain(parts) {
             vocabulary.push_merge(left, right).unwrap();
         }
         let stage = |source: &&str| Stage {
