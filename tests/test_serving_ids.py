@@ -143,6 +143,15 @@ def test_groups_of_two_tokenizers_have_the_same_bytes(tokenizer):
             assert first.strip() == second.strip()
             before = stop, other_stop
         assert before == (len(rows[0]), len(rows[1])) or not text
+    special, row = tokenizer.special_tokens["<s>"], tokenizer.encode("a cat")
+    groups = serving.align(tokenizer, [special, *row], tokenizer, row).tolist()
+    assert groups[0][0] == groups[0][2] == 0
+    assert [stop - 1 for _, stop, _, _ in groups] == [stop for *_, stop in groups]
+    spaced = bytepair.train_from_iterator(
+        ["a b"], vocab_size=256, dialect="byte-stream"
+    )
+    with pytest.raises(bytepair.TokenizerError, match="from byte 0 on"):
+        serving.align(spaced, spaced.encode(" a"), spaced, spaced.encode("a"))
     with pytest.raises(bytepair.TokenizerError, match="from byte 2 on"):
         serving.align(other, other.encode("abc"), other, other.encode("abd"))
 

@@ -240,9 +240,8 @@ def _text(tokenizer: Tokenizer, ids: Ids) -> tuple[bytes, NDArray[np.int64]]:
     row = _array(table, ids)
     lens = table.offsets[row + 1] - table.offsets[row]
     text = b"".join(table[id] for id in row.tolist())
-    is_stripped = text.startswith(b" ") and not tokenizer.decode(
-        row[:N_FIRST]
-    ).startswith(" ")
+    shown = tokenizer.decode(row[:N_FIRST], skip_special_tokens=True)
+    is_stripped = text.startswith(b" ") and not shown.startswith(" ")
     ends = np.maximum(np.cumsum(lens) - is_stripped, 0)
     return text[is_stripped:], ends
 

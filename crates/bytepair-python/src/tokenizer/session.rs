@@ -229,11 +229,15 @@ impl Session {
     /// b'\xe2\x80'
     #[getter]
     fn held<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let state = lock(&self.state);
-        match state.surrogate {
+        // The lock is released before Python runs.
+        let (surrogate, held) = {
+            let state = lock(&self.state);
+            (state.surrogate, state.session.held().to_vec())
+        };
+        match surrogate {
             Some(half) => PyBytes::new(py, &half.to_le_bytes())
                 .call_method1("decode", ("utf-16-le", "surrogatepass")),
-            None => Ok(PyBytes::new(py, state.session.held()).into_any()),
+            None => Ok(PyBytes::new(py, &held).into_any()),
         }
     }
 
@@ -321,7 +325,8 @@ impl Session {
     }
 
     fn check_kept(&self) -> PyResult<()> {
-        match lock(&self.state).session.keeps_ids() {
+        let keeps_ids = lock(&self.state).session.keeps_ids();
+        match keeps_ids {
             true => Ok(()),
             false => Err(raise("TokenizerError", "the session was made with keep_ids=False")),
         }
