@@ -120,6 +120,11 @@ def test_what_cannot_be_answered_is_refused_by_name():
     with pytest.raises(bytepair.UnknownTokenError, match="999"):
         serving.compare(tokenizer, [257, 999], [257])
     assert serving.is_canonical(tokenizer, tokenizer.encode(b"\xff\xe2"))
+    added = tokenizer.with_added_tokens(["lowe"])
+    row = added.encode("low lower")
+    for found in ("find", "text"):
+        assert serving.is_canonical(added, row, added_tokens=found)
+    assert not serving.is_canonical(added, tokenizer.encode("lowe"))
     unknown = bytepair.train_from_iterator(["low"], merges=2, dialect="unknown-token")
     with pytest.raises(bytepair.TokenizerError, match="unknown token at index 1"):
         serving.is_canonical(unknown, unknown.encode("lowz"))

@@ -108,6 +108,9 @@ def test_a_refused_text_leaves_a_session_as_it_was(tokenizer):
     for start, stop in ((5, 4), (3, 10), (10, 10)):
         with pytest.raises(bytepair.TokenizerError, match=f"{start} to {stop} is not"):
             session.replace(start, stop, "x")
+    for place in (-1, 1 << 70):
+        with pytest.raises(bytepair.TokenizerError, match="start must be between"):
+            session.replace(place, 3, "x")
     for wrong in (3, None, ["a"]):
         with pytest.raises(TypeError, match="expected str or bytes"):
             session.append(wrong)

@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::CoreTokenizer;
 use super::calls::{Keywords, Options};
-use crate::convert::Text;
+use crate::convert::{Text, number};
 use crate::error::{OrRaise, raise};
 use crate::output::{Width, array};
 use crate::patch::Patch;
@@ -133,8 +133,14 @@ impl Session {
     /// ------
     /// TokenizerError
     ///     The places are not in the text, or the session keeps no ids; also the errors of :meth:`append`.
-    fn replace(&self, start: usize, stop: usize, text: &Bound<'_, PyAny>) -> PyResult<Patch> {
+    fn replace(
+        &self,
+        start: &Bound<'_, PyAny>,
+        stop: &Bound<'_, PyAny>,
+        text: &Bound<'_, PyAny>,
+    ) -> PyResult<Patch> {
         let py = text.py();
+        let (start, stop) = (number::<usize>("start", start)?, number::<usize>("stop", stop)?);
         let (is_text, text) = (text.is_instance_of::<PyString>(), text.extract::<Text>()?);
         self.changed(py, |state| {
             let session = &mut state.session;

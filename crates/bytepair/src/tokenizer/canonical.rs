@@ -21,7 +21,7 @@
 use std::ops::Range;
 
 use super::token_bytes::TokenClass;
-use super::{EncodeOptions, Tokenizer};
+use super::{AddedTokens, EncodeOptions, Tokenizer};
 use crate::added::Specials;
 use crate::error::{Error, ErrorKind, Result};
 use crate::patch::Patch;
@@ -68,7 +68,7 @@ impl Tokenizer {
         options: EncodeOptions<'_>,
     ) -> Result<Vec<TokenId>> {
         let (mut row, mut n_done) = (Vec::with_capacity(ids.len()), 0);
-        for stretch in self.stretches(ids)? {
+        for stretch in self.stretches(ids, options.added_tokens)? {
             row.extend_from_slice(&ids[n_done..stretch.start]);
             n_done = stretch.end;
             row.extend(self.canonical_stretch(ids, stretch, options)?);
@@ -85,7 +85,7 @@ impl Tokenizer {
         ids: &[TokenId],
         options: EncodeOptions<'_>,
     ) -> Result<Option<usize>> {
-        for stretch in self.stretches(ids)? {
+        for stretch in self.stretches(ids, options.added_tokens)? {
             let Range { start, .. } = stretch;
             let own = &ids[stretch.clone()];
             let canonical = match self.canonical_stretch(ids, stretch, options) {
@@ -196,16 +196,17 @@ impl Tokenizer {
         }
     }
 
-    /// The stretches of text between special tokens.
-    fn stretches(&self, ids: &[TokenId]) -> Result<Vec<Range<usize>>> {
+    /// The stretches of text between special tokens; also between other added tokens if none is found in text.
+    fn stretches(&self, ids: &[TokenId], found: AddedTokens) -> Result<Vec<Range<usize>>> {
         let table = self.token_bytes()?;
         let (mut stretches, mut start) = (Vec::new(), 0);
         for (index, &id) in ids.iter().enumerate() {
             match table.class(id) {
-                TokenClass::Text | TokenClass::Byte | TokenClass::Added => continue,
+                TokenClass::Text | TokenClass::Byte => continue,
+                TokenClass::Added if found == AddedTokens::Find => continue,
                 TokenClass::None => drop(self.parts.vocabulary.expect_token(id)?),
                 TokenClass::Unknown => return Err(unknown_text(index)),
-                TokenClass::Special => {}
+                TokenClass::Added | TokenClass::Special => {}
             }
             stretches.push(start..index);
             start = index + 1;
