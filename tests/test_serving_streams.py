@@ -45,22 +45,38 @@ def stopped_at(text, stops):
     ),
     step=st.integers(1, 4),
     keep=st.booleans(),
+    as_bytes=st.booleans(),
 )
-def test_stop_texts_are_found_as_in_the_whole_text(tokenizer, text, stop, step, keep):
+def test_stop_texts_are_found_as_in_the_whole_text(
+    tokenizer, text, stop, step, keep, as_bytes
+):
     """Whatever the number of ids in a step; the stop is shown if it is kept, and ids after it are not used."""
     ids = tokenizer.encode(text)
     expected, which = stopped_at(tokenizer.decode(ids), stop)
-    stream = bytepair.DecodeStream(tokenizer, stop=stop, keep_stop=keep)
-    given = ""
+    errors = {"errors": "bytes"} if as_bytes else {}
+    stream = bytepair.DecodeStream(tokenizer, stop=stop, keep_stop=keep, **errors)
+    given = b"" if as_bytes else ""
+    shown = expected + (which or "") * keep
+    shown = shown.encode() if as_bytes else shown
     for start in range(0, len(ids), step):
         given += stream.push(ids[start : start + step])
         stream = COPIES[start % 3](stream)
-        assert (expected + (which or "") * keep).startswith(given)
-    assert given + stream.finish() == expected + (which or "") * keep
+        assert shown.startswith(given)
+    assert given + stream.finish() == shown
     assert stream.stopped == which
     used = tokenizer.decode(ids[: stream.n_used])
     assert stream.n_used == len(ids) or which
     assert which is None or which in used
+
+
+@pytest.mark.parametrize("dialect", ["gpt2", "byte-stream"])
+@given(ids=st.lists(st.integers(0, 257), max_size=12))
+def test_a_stream_of_bytes_gives_bytes_that_are_no_text(dialect, ids):
+    """They are those of the tokens, each as soon as its id comes."""
+    tokenizer = bytepair.train_from_iterator(["é é"], merges=2, dialect=dialect)
+    stream = bytepair.DecodeStream(tokenizer, errors="bytes")
+    assert [stream.push(id) for id in ids] == [tokenizer.token_bytes(id) for id in ids]
+    assert stream.finish() == b""
 
 
 def test_stop_ids_end_a_text(tokenizer):

@@ -4,7 +4,7 @@ import builtins
 from collections.abc import Callable, Collection, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, AnyStr, Literal, TypeAlias, final, overload
+from typing import Any, AnyStr, Generic, Literal, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -1382,12 +1382,13 @@ class Session:
     def __len__(self) -> int: ...
 
 @final
-class DecodeStream:
-    """Decodes ids as they arrive, to whole characters.
+class DecodeStream(Generic[AnyStr]):
+    r"""Decodes ids as they arrive, to whole characters.
 
     ``stop`` are texts that end the text, and ``stop_ids`` ids that do. Text that could become a stop text is held back, and
     of several stop texts the one that ends first counts, of those the longest. ``stopped`` says which it was; ids after
     it are not used. With ``keep_stop=True`` the stop is part of the text. The text of ``prompt_ids`` is not given out.
+    With ``errors="bytes"`` a stream gives ``bytes`` as they are, instead of text.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
@@ -1400,9 +1401,14 @@ class DecodeStream:
     >>> stream.stopped, stream.n_used
     ('</t>', 7)
 
+    >>> stream = bytepair.DecodeStream(tokenizer, errors="bytes")
+    >>> [stream.push(id) for id in tokenizer.encode("…")]
+    [b'\xe2', b'\x80', b'\xa6']
+
     A copy of a stream shares the tokenizer. A pickle stores the tokenizer and all ids so far.
     """
 
+    @overload
     def __new__(
         cls,
         tokenizer: Tokenizer,
@@ -1415,9 +1421,22 @@ class DecodeStream:
         prompt_ids: _Ids | None = None,
         ids: _Ids | None = None,
         is_finished: bool = False,
-    ) -> Self:
-        """x."""
-
+    ) -> DecodeStream[str]: ...
+    @overload
+    def __new__(
+        cls,
+        tokenizer: Tokenizer,
+        *,
+        errors: Literal["bytes"],
+        skip_special_tokens: bool = False,
+        stop: Sequence[str] = (),
+        stop_ids: _Ids | None = None,
+        keep_stop: bool = False,
+        prompt_ids: _Ids | None = None,
+        ids: _Ids | None = None,
+        is_finished: bool = False,
+    ) -> DecodeStream[bytes]: ...
+    def __class_getitem__(cls, key: Any) -> Any: ...
     @property
     def stopped(self) -> str | int | None:
         """The stop that ended the text, a text or an id; ``None`` if none did.
@@ -1440,7 +1459,7 @@ class DecodeStream:
         ('lo', 1)
         """
 
-    def push(self, ids: int | _Ids) -> str:
+    def push(self, ids: int | _Ids) -> AnyStr:
         """Add one id or several, and return the text that they complete.
 
         >>> import bytepair
@@ -1457,7 +1476,7 @@ class DecodeStream:
             The bytes are not UTF-8, and the stream's ``errors`` is ``"strict"``.
         """
 
-    def finish(self) -> str:
+    def finish(self) -> AnyStr:
         r"""Return the rest of the text at its end, such as the bytes of half a character.
 
         >>> import bytepair

@@ -1,8 +1,7 @@
 //! Prints text as ids come: `cargo run -p bytepair-formats --example decode_stream -- tokenizer.json 15496 995`.
 
-#![expect(clippy::print_stdout, reason = "a program prints its result")]
-
 use std::error::Error;
+use std::io::Write;
 
 use bytepair::DecodeStream;
 use bytepair::decode::DecodeErrors;
@@ -14,9 +13,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let tokenizer = huggingface::read(&std::fs::read(file)?)?;
     let mut stream = DecodeStream::new(DecodeErrors::Replace, true);
+    let mut output = std::io::stdout();
     for id in arguments {
-        print!("{}", stream.push(&tokenizer, id.parse()?)?);
+        output.write_all(&stream.push(&tokenizer, id.parse()?)?)?;
     }
-    println!("{}", stream.finish()?);
+    output.write_all(&stream.finish()?)?;
+    output.write_all(b"\n")?;
     Ok(())
 }

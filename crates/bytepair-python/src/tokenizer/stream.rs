@@ -14,13 +14,18 @@ use pyo3::types::{IntoPyDict, PyDict};
 use super::CoreTokenizer;
 use crate::convert::{Ids, decode_errors, id, plain_id};
 use crate::error::OrRaise;
+use crate::output::{bytes, text};
 use crate::reading::lock;
+
+/// The value of `errors` for bytes instead of text.
+const BYTES: &str = "bytes";
 
 /// Decodes ids as they arrive, to whole characters.
 ///
 /// ``stop`` are texts that end the text, and ``stop_ids`` ids that do. Text that could become a stop text is held back, and
 /// of several stop texts the one that ends first counts, of those the longest. ``stopped`` says which it was; ids after
 /// it are not used. With ``keep_stop=True`` the stop is part of the text. The text of ``prompt_ids`` is not given out.
+/// With ``errors="bytes"`` a stream gives ``bytes`` as they are, instead of text.
 ///
 /// >>> import bytepair
 /// >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
@@ -33,18 +38,22 @@ use crate::reading::lock;
 /// >>> stream.stopped, stream.n_used
 /// ('</t>', 7)
 ///
+/// >>> stream = bytepair.DecodeStream(tokenizer, errors="bytes")
+/// >>> [stream.push(id) for id in tokenizer.encode("…")]
+/// [b'\xe2', b'\x80', b'\xa6']
+///
 /// A copy of a stream shares the tokenizer. A pickle stores the tokenizer and all ids so far.
-#[pyclass(frozen, module = "bytepair._core")]
+#[pyclass(frozen, generic, module = "bytepair._core")]
 pub(crate) struct DecodeStream {
     tokenizer: Py<CoreTokenizer>,
     options: Options,
     state: Mutex<State>,
 }
 
+/// How a stream was made.
 #[derive(Clone)]
 struct Options {
-    errors: DecodeErrors,
-    errors_name: String,
+    errors: String,
     skip_special_tokens: bool,
     stop: Vec<String>,
     stop_ids: Vec<TokenId>,
@@ -76,20 +85,22 @@ impl State {
         tokenizer: &Tokenizer,
         options: &Options,
         ids: &[TokenId],
-    ) -> bytepair::Result<String> {
-        let may_fail_later = ids.len() > 1 || matches!(options.errors, DecodeErrors::Strict);
-        let before =
-            may_fail_later.then(|| (self.stream.clone(), self.stops.clone(), self.ids.len()));
-        let push = |&id: &TokenId| match self.stopped {
-            Some(_) => Ok(String::new()),
-            None => self.push_one(tokenizer, options, id),
-        };
-        let text = ids.iter().map(push).collect();
-        if let (Err(_), Some((stream, stops, n_ids))) = (&text, before) {
+    ) -> bytepair::Result<Vec<u8>> {
+        // A single id without a token is refused before anything changes.
+        let may_change = ids.len() > 1 || options.errors == "strict";
+        let before = may_change.then(|| (self.stream.clone(), self.stops.clone(), self.ids.len()));
+        let mut given = Vec::new();
+        let pushed = ids.iter().try_for_each(|&id| {
+            if self.stopped.is_none() {
+                given.extend(self.push_one(tokenizer, options, id)?);
+            }
+            Ok(())
+        });
+        if let (Err(_), Some((stream, stops, n_ids))) = (&pushed, before) {
             (self.stream, self.stops) = (stream, stops);
             self.ids.truncate(n_ids);
         }
-        text
+        pushed.map(|()| given)
     }
 
     fn push_one(
@@ -97,62 +108,46 @@ impl State {
         tokenizer: &Tokenizer,
         options: &Options,
         id: TokenId,
-    ) -> bytepair::Result<String> {
-        if options.stop_ids.contains(&id) {
-            return self.stop_at_id(tokenizer, options, id);
+    ) -> bytepair::Result<Vec<u8>> {
+        let is_stop = options.stop_ids.contains(&id);
+        let mut text = Vec::new();
+        if !is_stop || options.keep_stop {
+            text = self.stream.push(tokenizer, id)?;
         }
-        let text = self.stream.push(tokenizer, id)?;
-        self.ids.push(id);
-        Ok(self.given(options, text))
-    }
-
-    /// Ends the text at an id, unless text before it ends it.
-    fn stop_at_id(
-        &mut self,
-        tokenizer: &Tokenizer,
-        options: &Options,
-        id: TokenId,
-    ) -> bytepair::Result<String> {
-        let mut text = String::new();
-        if options.keep_stop {
-            text += &self.stream.push(tokenizer, id)?;
+        if is_stop {
+            text.extend(self.stream.finish()?);
         }
-        text += &self.stream.finish()?;
         self.ids.push(id);
         let mut given = self.given(options, text);
-        if self.stopped.is_none() {
-            given += &self.stops.finish();
-            self.stopped = Some(Stopped::Id(id));
+        if is_stop {
+            given.extend(self.stops.finish());
+            self.stopped.get_or_insert(Stopped::Id(id));
         }
         Ok(given)
     }
 
-    /// Text that can be given out after more of it.
-    fn given(&mut self, options: &Options, more: String) -> String {
+    /// What can be given out after more text.
+    fn given(&mut self, options: &Options, more: Vec<u8>) -> Vec<u8> {
         if options.stop.is_empty() {
             return more;
         }
         let Given { mut text, stop, .. } = self.stops.push(&more);
         if let Some(stop) = stop.and_then(|index| options.stop.get(index)) {
-            if options.keep_stop {
-                text += stop;
-            }
+            text.extend(stop.bytes().filter(|_| options.keep_stop));
             self.stopped = Some(Stopped::Text(stop.clone()));
         }
         text
     }
 
-    fn finish(&mut self, options: &Options) -> bytepair::Result<String> {
+    fn finish(&mut self, options: &Options) -> bytepair::Result<Vec<u8>> {
         let rest = self.stream.finish()?;
         self.is_finished = true;
         if self.stopped.is_some() {
-            return Ok(String::new());
+            return Ok(Vec::new());
         }
-        let text = self.given(options, rest);
-        Ok(match self.stopped {
-            Some(_) => text,
-            None => text + &self.stops.finish(),
-        })
+        let mut given = self.given(options, rest);
+        given.extend(self.stops.finish());
+        Ok(given)
     }
 }
 
@@ -177,20 +172,23 @@ impl DecodeStream {
     ) -> PyResult<Self> {
         let row = |ids: Option<Ids>| ids.map_or_else(Vec::new, |ids| ids.0);
         let options = Options {
-            errors: decode_errors(errors)?,
-            errors_name: errors.to_owned(),
+            errors: errors.to_owned(),
             skip_special_tokens,
             stop,
             stop_ids: row(stop_ids),
             keep_stop,
             prompt_ids: row(prompt_ids),
         };
+        let errors = match errors {
+            BYTES => DecodeErrors::Keep,
+            text => decode_errors(text)?,
+        };
         let core = &tokenizer.get().0;
         for &id in &options.stop_ids {
             core.parts().vocabulary.expect_token(id).or_raise()?;
         }
         let mut state = State {
-            stream: bytepair::DecodeStream::new(options.errors, skip_special_tokens),
+            stream: bytepair::DecodeStream::new(errors, skip_special_tokens),
             stops: Stops::new(&options.stop).or_raise()?,
             ids: Vec::new(),
             stopped: None,
@@ -221,13 +219,14 @@ impl DecodeStream {
     ///     No token has one of the ids.
     /// EncodingError
     ///     The bytes are not UTF-8, and the stream's ``errors`` is ``"strict"``.
-    fn push(&self, ids: &Bound<'_, PyAny>) -> PyResult<String> {
+    fn push<'py>(&self, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = ids.py();
         let ids = match plain_id(ids) {
             Some(id) => vec![id],
             None if ids.try_iter().is_ok() => ids.extract::<Ids>()?.0,
             None => vec![id(ids)?],
         };
-        self.changed(|state| state.push(&self.tokenizer.get().0, &self.options, &ids))
+        self.changed(py, |state| state.push(&self.tokenizer.get().0, &self.options, &ids))
     }
 
     /// Return the rest of the text at its end, such as the bytes of half a character.
@@ -242,8 +241,8 @@ impl DecodeStream {
     /// ------
     /// EncodingError
     ///     The bytes are not UTF-8, and the stream's ``errors`` is ``"strict"``.
-    fn finish(&self) -> PyResult<String> {
-        self.changed(|state| state.finish(&self.options))
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.changed(py, |state| state.finish(&self.options))
     }
 
     /// The stop that ended the text, a text or an id; ``None`` if none did.
@@ -301,7 +300,7 @@ impl DecodeStream {
     ) -> PyResult<((Py<CoreTokenizer>,), Bound<'py, PyDict>)> {
         let state = lock(&self.state).clone();
         let own = &self.options;
-        let options = [("errors", own.errors_name.as_str())].into_py_dict(py)?;
+        let options = [("errors", &own.errors)].into_py_dict(py)?;
         options.set_item("skip_special_tokens", own.skip_special_tokens)?;
         options.set_item("stop", &own.stop)?;
         options.set_item("stop_ids", &own.stop_ids)?;
@@ -316,11 +315,16 @@ impl DecodeStream {
 impl DecodeStream {
     /// Changes the state. An error becomes an exception after the lock is released, so that no thread waits for the GIL while
     /// it holds the lock.
-    fn changed(
+    fn changed<'py>(
         &self,
-        change: impl FnOnce(&mut State) -> bytepair::Result<String>,
-    ) -> PyResult<String> {
-        let text = change(&mut lock(&self.state));
-        text.or_raise()
+        py: Python<'py>,
+        change: impl FnOnce(&mut State) -> bytepair::Result<Vec<u8>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let given = change(&mut lock(&self.state));
+        let given = given.or_raise()?;
+        match &*self.options.errors {
+            BYTES => Ok(bytes(py, &given)?.into_any()),
+            _ => Ok(text(py, &String::from_utf8_lossy(&given))?.into_any()),
+        }
     }
 }

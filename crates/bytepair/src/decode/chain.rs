@@ -110,15 +110,6 @@ fn no_fields<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<
     NoFields::deserialize(deserializer).map(|NoFields {}| ())
 }
 
-/// How bytes that are not UTF-8 are treated.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Invalid {
-    /// They stay.
-    Stay,
-    /// As the caller chooses.
-    Become(DecodeErrors),
-}
-
 /// A chain whose patterns are compiled.
 #[derive(Debug)]
 pub(crate) struct Compiled {
@@ -192,7 +183,7 @@ impl Compiled {
 }
 
 /// By length of a prefix of a text: the length of its longest border, a shorter prefix that it also ends with.
-fn borders(text: &[u8]) -> Vec<usize> {
+pub(crate) fn borders(text: &[u8]) -> Vec<usize> {
     let mut borders = vec![0; text.len() + 1];
     let mut len = 0;
     for end in 1..text.len() {
@@ -238,17 +229,16 @@ pub(crate) fn byte_level(token: Vec<u8>) -> Vec<u8> {
 }
 
 /// The tokens for adjacent byte tokens: one token, or one for each byte if they are not UTF-8.
-pub(crate) fn tokens_of_run(run: &[u8], invalid: Invalid) -> Result<Vec<Vec<u8>>> {
-    let errors = match invalid {
-        Invalid::Become(errors) if std::str::from_utf8(run).is_err() => errors,
-        _ => return Ok(if run.is_empty() { Vec::new() } else { vec![run.to_vec()] }),
-    };
+pub(crate) fn tokens_of_run(run: &[u8], errors: DecodeErrors) -> Result<Vec<Vec<u8>>> {
+    if errors == DecodeErrors::Keep || std::str::from_utf8(run).is_ok() {
+        return Ok(if run.is_empty() { Vec::new() } else { vec![run.to_vec()] });
+    }
     let mut buffer = Utf8Buffer::new(errors);
     run.iter()
         .map(|byte| {
             // If a run is not UTF-8 as a whole, each of its bytes is invalid, including ASCII.
             buffer.push_run(if byte.is_ascii() { b"\xFF" } else { std::slice::from_ref(byte) })?;
-            Ok(buffer.take(false)?.into_bytes())
+            buffer.take(false)
         })
         .collect()
 }

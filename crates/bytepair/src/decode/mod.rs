@@ -52,6 +52,17 @@ pub enum DecodeErrors {
     Strict,
     /// They are left out.
     Ignore,
+    /// They stay, for bytes instead of text. Where text is asked for, they are replaced.
+    Keep,
+}
+
+/// What replaces bytes that are not UTF-8.
+const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
+
+/// Decoded bytes as text.
+pub(crate) fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// Decoded bytes that do not yet make whole characters.
@@ -76,38 +87,33 @@ impl Utf8Buffer {
 
     /// Appends adjacent bytes that are decoded together: if they are not UTF-8, each is invalid.
     pub(crate) fn push_run(&mut self, run: &[u8]) -> Result<()> {
-        let Err(error) = std::str::from_utf8(run) else {
-            self.bytes.extend_from_slice(run);
-            return Ok(());
-        };
-        match self.errors {
-            DecodeErrors::Replace => {
-                run.iter().for_each(|_| self.bytes.extend_from_slice("\u{FFFD}".as_bytes()));
-                Ok(())
-            }
-            DecodeErrors::Ignore => Ok(()),
-            DecodeErrors::Strict => {
+        match (std::str::from_utf8(run), self.errors) {
+            (Ok(_), _) | (_, DecodeErrors::Keep) => self.bytes.extend_from_slice(run),
+            (_, DecodeErrors::Replace) => self.bytes.extend(REPLACEMENT.repeat(run.len())),
+            (_, DecodeErrors::Ignore) => {}
+            (Err(error), DecodeErrors::Strict) => {
                 let offset = self.n_given + self.bytes.len() + error.valid_up_to();
-                Err(ErrorKind::DecodedNotUtf8 { offset }.into())
+                return Err(ErrorKind::DecodedNotUtf8 { offset }.into());
             }
         }
+        Ok(())
     }
 
     /// The text that is complete. A character that may still be completed waits, unless this is the end.
-    pub(crate) fn take(&mut self, is_end: bool) -> Result<String> {
-        let mut text = String::new();
+    pub(crate) fn take(&mut self, is_end: bool) -> Result<Vec<u8>> {
+        let mut text = Vec::new();
         let mut rest = self.bytes.as_slice();
         loop {
             let error = match std::str::from_utf8(rest) {
-                Ok(valid) => {
-                    text.push_str(valid);
+                Err(error) if self.errors != DecodeErrors::Keep => error,
+                _ => {
+                    text.extend_from_slice(rest);
                     rest = &[];
                     break;
                 }
-                Err(error) => error,
             };
             let (valid, invalid) = rest.split_at(error.valid_up_to());
-            text.push_str(&String::from_utf8_lossy(valid));
+            text.extend_from_slice(valid);
             rest = invalid;
             let invalid_len = match error.error_len() {
                 Some(len) => len,
@@ -115,8 +121,8 @@ impl Utf8Buffer {
                 None => break,
             };
             match self.errors {
-                DecodeErrors::Replace => text.push(char::REPLACEMENT_CHARACTER),
-                DecodeErrors::Ignore => {}
+                DecodeErrors::Replace => text.extend_from_slice(REPLACEMENT),
+                DecodeErrors::Ignore | DecodeErrors::Keep => {}
                 DecodeErrors::Strict => {
                     let offset = self.n_given + self.bytes.len() - rest.len();
                     return Err(ErrorKind::DecodedNotUtf8 { offset }.into());
@@ -140,13 +146,14 @@ mod tests {
         #[test]
         fn a_stream_gives_what_the_whole_gives(parts: Vec<Vec<u8>>) {
             let mut buffer = Utf8Buffer::new(DecodeErrors::Replace);
-            let mut text = String::new();
+            let mut text = Vec::new();
             for part in &parts {
                 buffer.bytes_mut().extend_from_slice(part);
-                text += &buffer.take(false).unwrap();
+                text.extend(buffer.take(false).unwrap());
             }
-            text += &buffer.take(true).unwrap();
-            prop_assert_eq!(text, String::from_utf8_lossy(&parts.concat()).into_owned());
+            text.extend(buffer.take(true).unwrap());
+            let expected = String::from_utf8_lossy(&parts.concat()).into_owned();
+            prop_assert_eq!(into_text(text), expected);
         }
     }
 

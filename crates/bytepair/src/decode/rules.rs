@@ -241,7 +241,7 @@ fn next(bytes: &[u8], is_end: bool) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decode::DecodeErrors;
+    use crate::decode::{DecodeErrors, into_text};
 
     fn joined(tokens: &[Token<'_>], rules: &DecodeRules, errors: DecodeErrors) -> Result<String> {
         let (mut joiner, mut out) = (Joiner::default(), Utf8Buffer::new(errors));
@@ -249,7 +249,7 @@ mod tests {
             joiner.push(*token, rules, &mut out)?;
         }
         joiner.finish(&mut out)?;
-        out.take(true)
+        out.take(true).map(into_text)
     }
 
     fn byte(bytes: &[u8]) -> Token<'_> {

@@ -8,6 +8,7 @@
 //!
 //! Costs a step for each byte and stop text, and the memory of the longest stop text.
 
+use super::chain::borders;
 use crate::error::{Error, Result};
 
 /// Looks for stop texts.
@@ -31,7 +32,7 @@ struct Stop {
 #[non_exhaustive]
 pub struct Given {
     /// The text, without the stop text.
-    pub text: String,
+    pub text: Vec<u8>,
     /// The index of the stop text that follows it, if one does. What comes after it is left out.
     pub stop: Option<usize>,
 }
@@ -42,68 +43,49 @@ impl Stops {
     /// # Errors
     /// If one is empty.
     pub fn new(texts: &[String]) -> Result<Self> {
-        let stop = |text: &String| match text.is_empty() {
-            true => Err(Error::option("stop", "must not have an empty text".to_owned())),
-            false => Ok(Stop::new(text.as_bytes())),
+        if texts.iter().any(String::is_empty) {
+            return Err(Error::option("stop", "must not have an empty text"));
+        }
+        let stop = |text: &String| {
+            let text = text.as_bytes();
+            Stop { text: text.to_vec(), borders: borders(text), n_matched: 0 }
         };
-        let stops = texts.iter().map(stop).collect::<Result<_>>()?;
-        Ok(Self { stops, held: Vec::new() })
+        Ok(Self { stops: texts.iter().map(stop).collect(), held: Vec::new() })
     }
 
     /// Takes more text.
-    pub fn push(&mut self, text: &str) -> Given {
-        for byte in text.bytes() {
+    pub fn push(&mut self, text: &[u8]) -> Given {
+        for &byte in text {
             self.held.push(byte);
-            let complete =
-                self.stops.iter_mut().enumerate().filter_map(|(index, stop)| {
-                    stop.step(byte).then_some((stop.text.len(), index))
-                });
-            // Each stop text takes the byte; of equal lengths, the first is found.
-            let complete: Vec<_> = complete.collect();
-            if let Some(&(len, index)) =
-                complete.iter().max_by_key(|&&(len, index)| (len, usize::MAX - index))
-            {
-                let text = self.take(self.held.len() - len);
-                self.held.clear();
-                return Given { text, stop: Some(index) };
+            self.stops.iter_mut().for_each(|stop| stop.step(byte));
+            let complete = self.stops.iter().enumerate().filter(|(_, stop)| stop.is_complete());
+            // Of equal lengths, the last one is the maximum.
+            if let Some((index, stop)) = complete.rev().max_by_key(|(_, stop)| stop.text.len()) {
+                self.held.truncate(self.held.len() - stop.text.len());
+                return Given { text: self.finish(), stop: Some(index) };
             }
         }
         let n_held = self.stops.iter().map(|stop| stop.n_matched).max().unwrap_or(0);
-        Given { text: self.take(self.held.len() - n_held), stop: None }
+        Given { text: self.held.drain(..self.held.len() - n_held).collect(), stop: None }
     }
 
     /// The text that was held back, when nothing follows.
-    pub fn finish(&mut self) -> String {
+    pub fn finish(&mut self) -> Vec<u8> {
         self.stops.iter_mut().for_each(|stop| stop.n_matched = 0);
-        self.take(self.held.len())
-    }
-
-    /// A stop text begins and ends with whole characters, so what is before it does, too.
-    fn take(&mut self, n_bytes: usize) -> String {
-        let bytes: Vec<u8> = self.held.drain(..n_bytes).collect();
-        String::from_utf8_lossy(&bytes).into_owned()
+        std::mem::take(&mut self.held)
     }
 }
 
 impl Stop {
-    fn new(text: &[u8]) -> Self {
-        let (mut borders, mut border) = (vec![0, 0], 0);
-        for place in 1..text.len() {
-            while border > 0 && text[border] != text[place] {
-                border = borders[border];
-            }
-            border += usize::from(text[border] == text[place]);
-            borders.push(border);
-        }
-        Self { text: text.to_vec(), borders, n_matched: 0 }
-    }
-
-    /// Takes a byte; returns whether the text is complete.
-    fn step(&mut self, byte: u8) -> bool {
+    /// Takes a byte.
+    fn step(&mut self, byte: u8) {
         while self.n_matched > 0 && self.text[self.n_matched] != byte {
             self.n_matched = self.borders[self.n_matched];
         }
         self.n_matched += usize::from(self.text[self.n_matched] == byte);
+    }
+
+    fn is_complete(&self) -> bool {
         self.n_matched == self.text.len()
     }
 }
@@ -126,21 +108,22 @@ mod tests {
             };
             let expected = (0..=whole.len()).filter(|&end| whole.is_char_boundary(end)).find_map(|end| ends(&end));
             let mut stops = Stops::new(&texts).unwrap();
-            let (mut text, mut stop) = (String::new(), None);
+            let (mut text, mut stop) = (Vec::new(), None);
             for part in &parts {
-                let given = stops.push(part);
-                text += &given.text;
+                let given = stops.push(part.as_bytes());
+                text.extend(given.text);
                 if given.stop.is_some() {
                     stop = given.stop;
                     break;
                 }
             }
             let Some((end, index)) = expected else {
-                prop_assert_eq!((text + &stops.finish(), stop), (whole, None));
+                text.extend(stops.finish());
+                prop_assert_eq!((text, stop), (whole.into_bytes(), None));
                 return Ok(());
             };
             prop_assert_eq!(stop, Some(index));
-            prop_assert_eq!(text, &whole[..end - texts[index].len()]);
+            prop_assert_eq!(text, whole.as_bytes()[..end - texts[index].len()].to_vec());
         }
     }
 }

@@ -9,9 +9,7 @@
 
 use std::sync::Arc;
 
-use super::chain::{
-    Compiled, DecodeStep, Invalid, byte_level, byte_of, replaced_text, tokens_of_run,
-};
+use super::chain::{Compiled, DecodeStep, byte_level, byte_of, replaced_text, tokens_of_run};
 use super::rules::find;
 use super::{DecodeErrors, Utf8Buffer};
 use crate::error::Result;
@@ -20,7 +18,7 @@ use crate::error::Result;
 #[derive(Clone, Debug)]
 pub(crate) struct ChainStream {
     chain: Arc<Compiled>,
-    invalid: Invalid,
+    errors: DecodeErrors,
     /// The step that joins all tokens; the number of steps if there is none.
     joint: usize,
     /// The state of each step before the joint.
@@ -67,29 +65,25 @@ impl Compiled {
     pub(crate) fn text(
         self: &Arc<Self>,
         tokens: Vec<Vec<u8>>,
-        invalid: Invalid,
+        errors: DecodeErrors,
     ) -> Result<Vec<u8>> {
-        let mut stream = ChainStream::new(Arc::clone(self), invalid);
+        let mut stream = ChainStream::new(Arc::clone(self), errors);
         tokens.into_iter().try_for_each(|token| stream.head(0, token))?;
         stream.finish()
     }
 }
 
 impl ChainStream {
-    pub(crate) fn new(chain: Arc<Compiled>, invalid: Invalid) -> Self {
-        Self::from_step(0, chain, invalid)
+    pub(crate) fn new(chain: Arc<Compiled>, errors: DecodeErrors) -> Self {
+        Self::from_step(0, chain, errors)
     }
 
     /// A stream of tokens that have gone through the steps before `first`.
-    fn from_step(first: usize, chain: Arc<Compiled>, invalid: Invalid) -> Self {
+    fn from_step(first: usize, chain: Arc<Compiled>, errors: DecodeErrors) -> Self {
         let steps = &chain.chain.steps;
         let joins = |step: &DecodeStep| matches!(step, DecodeStep::Fuse | DecodeStep::ByteLevel);
         let joint = steps[first..].iter().position(joins).map_or(steps.len(), |at| first + at);
         let after = steps.get(joint + 1..).unwrap_or(&[]);
-        let errors = match invalid {
-            Invalid::Become(errors) => errors,
-            Invalid::Stay => DecodeErrors::default(),
-        };
         Self {
             heads: vec![Head::default(); joint],
             tails: vec![Tail::default(); after.len()],
@@ -98,17 +92,15 @@ impl ChainStream {
             has_token: false,
             out: Vec::new(),
             joint,
-            invalid,
+            errors,
             chain,
         }
     }
 
     /// The text that is certain after one more token.
-    pub(crate) fn push(&mut self, token: Vec<u8>) -> Result<String> {
+    pub(crate) fn push(&mut self, token: Vec<u8>) -> Result<Vec<u8>> {
         self.head(0, token)?;
-        let bytes = std::mem::take(&mut self.out);
-        Ok(String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+        Ok(std::mem::take(&mut self.out))
     }
 
     /// The rest of the text.
@@ -117,11 +109,11 @@ impl ChainStream {
             self.finish_head(step)?;
         }
         let rest = self.buffer.take(true)?;
-        self.tail(0, rest.into_bytes());
+        self.tail(0, rest);
         let chain = Arc::clone(&self.chain);
         let after = self.joint + 1;
         if let Some(waiting) = self.waiting.take() {
-            let mut rest = Self::from_step(after, chain, self.invalid);
+            let mut rest = Self::from_step(after, chain, self.errors);
             rest.head(after, waiting)?;
             return rest.finish();
         }
@@ -190,7 +182,7 @@ impl ChainStream {
         let run = head.held.get_or_insert_default();
         run.push(byte);
         let is_hopeless = match std::str::from_utf8(&run[head.n_whole..]) {
-            _ if matches!(self.invalid, Invalid::Stay) => false,
+            _ if self.errors == DecodeErrors::Keep => false,
             Ok(_) => {
                 head.n_whole = run.len();
                 false
@@ -210,7 +202,7 @@ impl ChainStream {
     }
 
     fn pass_run(&mut self, step: usize, run: &[u8]) -> Result<()> {
-        let tokens = tokens_of_run(run, self.invalid)?;
+        let tokens = tokens_of_run(run, self.errors)?;
         tokens.into_iter().try_for_each(|token| self.head(step + 1, token))
     }
 
@@ -232,12 +224,11 @@ impl ChainStream {
     fn join(&mut self, token: Vec<u8>) -> Result<()> {
         let chain = Arc::clone(&self.chain);
         match chain.chain.steps.get(self.joint) {
-            Some(DecodeStep::ByteLevel) if matches!(self.invalid, Invalid::Become(_)) => {
+            Some(DecodeStep::ByteLevel) => {
                 self.buffer.bytes_mut().extend(byte_level(token));
                 let text = self.buffer.take(false)?;
-                self.tail(0, text.into_bytes());
+                self.tail(0, text);
             }
-            Some(DecodeStep::ByteLevel) => self.tail(0, byte_level(token)),
             Some(_) => self.tail(0, token),
             None => {
                 if std::mem::replace(&mut self.has_token, true) {
@@ -328,11 +319,15 @@ mod tests {
     use proptest::prelude::*;
 
     /// The text of all tokens by the definition: each step on all tokens of the previous one.
-    fn by_definition(chain: &Compiled, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<u8>> {
+    fn by_definition(
+        chain: &Compiled,
+        tokens: Vec<Vec<u8>>,
+        errors: DecodeErrors,
+    ) -> Result<Vec<u8>> {
         let steps = 0..chain.chain.steps.len();
         let tokens = steps
             .into_iter()
-            .try_fold(tokens, |tokens, step| stepped(chain, step, tokens, invalid))?;
+            .try_fold(tokens, |tokens, step| stepped(chain, step, tokens, errors))?;
         Ok(tokens.join(chain.chain.separator.as_bytes()))
     }
 
@@ -341,15 +336,15 @@ mod tests {
         chain: &Compiled,
         step: usize,
         tokens: Vec<Vec<u8>>,
-        invalid: Invalid,
+        errors: DecodeErrors,
     ) -> Result<Vec<Vec<u8>>> {
         match &chain.chain.steps[step] {
             DecodeStep::Fuse => Ok(vec![tokens.concat()]),
             DecodeStep::ByteLevel => {
                 let bytes: Vec<Vec<u8>> = tokens.into_iter().map(byte_level).collect();
-                Ok(vec![valid(&bytes.concat(), invalid)?])
+                Ok(vec![valid(&bytes.concat(), errors)?])
             }
-            DecodeStep::ByteFallback => byte_fallback(tokens, invalid),
+            DecodeStep::ByteFallback => byte_fallback(tokens, errors),
             DecodeStep::Suffix { suffix } => {
                 let last = tokens.len().wrapping_sub(1);
                 let to = |index| if index == last { "" } else { " " };
@@ -372,24 +367,23 @@ mod tests {
         }
     }
 
-    fn valid(bytes: &[u8], invalid: Invalid) -> Result<Vec<u8>> {
-        let Invalid::Become(errors) = invalid else { return Ok(bytes.to_vec()) };
+    fn valid(bytes: &[u8], errors: DecodeErrors) -> Result<Vec<u8>> {
         let mut buffer = Utf8Buffer::new(errors);
         buffer.bytes_mut().extend_from_slice(bytes);
-        Ok(buffer.take(true)?.into_bytes())
+        buffer.take(true)
     }
 
-    fn byte_fallback(tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<Vec<u8>>> {
+    fn byte_fallback(tokens: Vec<Vec<u8>>, errors: DecodeErrors) -> Result<Vec<Vec<u8>>> {
         let (mut all, mut run) = (Vec::with_capacity(tokens.len()), Vec::new());
         for token in tokens {
             if let Some(byte) = byte_of(&token) {
                 run.push(byte);
                 continue;
             }
-            all.extend(tokens_of_run(&std::mem::take(&mut run), invalid)?);
+            all.extend(tokens_of_run(&std::mem::take(&mut run), errors)?);
             all.push(token);
         }
-        all.extend(tokens_of_run(&run, invalid)?);
+        all.extend(tokens_of_run(&run, errors)?);
         Ok(all)
     }
 
@@ -440,23 +434,24 @@ mod tests {
             steps in prop::collection::vec(step(), 0..5),
             separator in prop::sample::select(vec!["", " "]),
             tokens in prop::collection::vec(token(), 0..12),
-            errors in prop::sample::select(vec![DecodeErrors::Replace, DecodeErrors::Ignore]),
+            errors in prop::sample::select(vec![
+                DecodeErrors::Replace, DecodeErrors::Ignore, DecodeErrors::Keep,
+            ]),
         ) {
             let chain = DecodeChain { steps, separator: separator.to_owned() };
             let chain = Arc::new(Compiled::new(chain).unwrap());
             let tokens: Vec<Vec<u8>> = tokens.into_iter().map(String::into_bytes).collect();
-            for invalid in [Invalid::Stay, Invalid::Become(errors)] {
-                let whole = by_definition(&chain, tokens.clone(), invalid).unwrap();
-                prop_assert_eq!(chain.text(tokens.clone(), invalid).unwrap(), whole);
-            }
-            let whole = by_definition(&chain, tokens.clone(), Invalid::Become(errors)).unwrap();
-            let mut stream = ChainStream::new(chain, Invalid::Become(errors));
-            let mut text = String::new();
+            let whole = by_definition(&chain, tokens.clone(), errors).unwrap();
+            prop_assert_eq!(&chain.text(tokens.clone(), errors).unwrap(), &whole);
+            let mut stream = ChainStream::new(chain, errors);
+            let mut text = Vec::new();
             for token in tokens {
-                text += &stream.push(token).unwrap();
+                text.extend(stream.push(token).unwrap());
+                let is_text = std::str::from_utf8(&text).is_ok();
+                prop_assert!(is_text || errors == DecodeErrors::Keep);
             }
-            text += std::str::from_utf8(&stream.finish().unwrap()).unwrap();
-            prop_assert_eq!(text.as_bytes(), whole);
+            text.extend(stream.finish().unwrap());
+            prop_assert_eq!(text, whole);
         }
     }
 
@@ -473,12 +468,11 @@ mod tests {
         let chain = DecodeChain { steps: steps.to_vec(), separator: String::new() };
         let chain = Arc::new(Compiled::new(chain).unwrap());
         let begin = std::time::Instant::now();
-        let mut stream =
-            ChainStream::new(Arc::clone(&chain), Invalid::Become(DecodeErrors::Replace));
-        let text: String = (0..LEN).map(|_| stream.push(b"a".to_vec()).unwrap()).collect();
-        assert_eq!((text.as_str(), stream.push(b"b".to_vec()).unwrap().as_str()), ("", "c"));
+        let mut stream = ChainStream::new(Arc::clone(&chain), DecodeErrors::Replace);
+        let text: Vec<u8> = (0..LEN).flat_map(|_| stream.push(b"a".to_vec()).unwrap()).collect();
+        assert_eq!((&*text, &*stream.push(b"b".to_vec()).unwrap()), (&b""[..], &b"c"[..]));
         let tokens = vec![b"a".to_vec(); LEN];
-        let whole = chain.text(tokens, Invalid::Become(DecodeErrors::Replace)).unwrap();
+        let whole = chain.text(tokens, DecodeErrors::Replace).unwrap();
         assert_eq!(whole.len(), LEN);
         assert!(begin.elapsed().as_secs() < 10, "{:?}", begin.elapsed());
     }
@@ -492,8 +486,10 @@ mod tests {
             DecodeStep::Strip { content: ' ', start: 1, stop: 0 },
         ];
         let chain = Compiled::new(DecodeChain { steps, separator: String::new() }).unwrap();
-        let mut stream = ChainStream::new(Arc::new(chain), Invalid::Become(DecodeErrors::Replace));
-        let mut push = |token: &str| stream.push(token.as_bytes().to_vec()).unwrap();
+        let mut stream = ChainStream::new(Arc::new(chain), DecodeErrors::Replace);
+        let mut push = |token: &str| {
+            String::from_utf8(stream.push(token.as_bytes().to_vec()).unwrap()).unwrap()
+        };
         assert_eq!(push("▁a"), "a");
         assert_eq!(push("▁b"), " b");
         assert_eq!(push("<0xC3>"), "");

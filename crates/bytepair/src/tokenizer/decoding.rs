@@ -7,10 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{Parts, Tokenizer};
-use crate::decode::chain::{Compiled, Invalid};
+use crate::decode::chain::Compiled;
 use crate::decode::rules::{Joiner, PieceJoiner};
 use crate::decode::stream::ChainStream;
-use crate::decode::{Decode, DecodeErrors, DecodeRules, Utf8Buffer};
+use crate::decode::{Decode, DecodeErrors, DecodeRules, Utf8Buffer, into_text};
 use crate::error::Result;
 use crate::memory::{ask, ask_to_grow, reserve_exact};
 use crate::segment::Segment;
@@ -104,7 +104,7 @@ impl Tokenizer {
     /// If an id is not in the vocabulary.
     pub fn decode_bytes(&self, ids: &[TokenId]) -> Result<Vec<u8>> {
         if let Some(chain) = &self.decoder.chain {
-            return chain.text(self.written_tokens(ids, false)?, Invalid::Stay);
+            return chain.text(self.written_tokens(ids, false)?, DecodeErrors::Keep);
         }
         let (mut joiner, rules) = (Joiner::default(), DecodeRules::default());
         let mut bytes = Vec::new();
@@ -129,14 +129,14 @@ impl Tokenizer {
     ) -> Result<String> {
         if let Some(chain) = &self.decoder.chain {
             let tokens = self.written_tokens(ids, skip_special_tokens)?;
-            let bytes = chain.text(tokens, Invalid::Become(errors))?;
-            return Ok(String::from_utf8_lossy(&bytes).into_owned());
+            let bytes = chain.text(tokens, errors)?;
+            return Ok(into_text(bytes));
         }
         let mut stream = DecodeStream::new(errors, skip_special_tokens);
         for &id in ids {
             stream.join(self, id)?;
         }
-        stream.finish()
+        stream.finish().map(into_text)
     }
 
     fn written_tokens(&self, ids: &[TokenId], skip_special_tokens: bool) -> Result<Vec<Vec<u8>>> {
@@ -183,15 +183,15 @@ impl DecodeStream {
         }
     }
 
-    /// The text that is complete after one more token; often empty.
-    pub fn push(&mut self, tokenizer: &Tokenizer, id: TokenId) -> Result<String> {
+    /// The text that is complete after one more token; often empty. It is UTF-8 unless errors are kept.
+    pub fn push(&mut self, tokenizer: &Tokenizer, id: TokenId) -> Result<Vec<u8>> {
         let decoder = &tokenizer.decoder;
         if let Some(compiled) = &decoder.chain {
             let written = decoder.written(tokenizer.parts(), id)?;
             if decoder.skips(id, self.skip_special_tokens) {
-                return Ok(String::new());
+                return Ok(Vec::new());
             }
-            let begin = || ChainStream::new(Arc::clone(compiled), Invalid::Become(self.errors));
+            let begin = || ChainStream::new(Arc::clone(compiled), self.errors);
             return self.chain.get_or_insert_with(begin).push(written);
         }
         self.join(tokenizer, id)?;
@@ -199,9 +199,9 @@ impl DecodeStream {
     }
 
     /// The remaining text, when no token follows.
-    pub fn finish(&mut self) -> Result<String> {
+    pub fn finish(&mut self) -> Result<Vec<u8>> {
         if let Some(chain) = self.chain.take() {
-            return Ok(String::from_utf8_lossy(&chain.finish()?).into_owned());
+            return chain.finish();
         }
         self.joiner.finish(&mut self.buffer)?;
         self.joiner = Joiner::default();

@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Tokenizer;
-use crate::decode::chain::{Compiled, Invalid};
+use crate::decode::chain::Compiled;
 use crate::decode::rules::replaced;
 use crate::decode::{Decode, DecodeChain, DecodeErrors, DecodeStep};
 use crate::error::{Error, Result};
@@ -102,7 +102,7 @@ impl<'t> TokenReader<'t> {
             parts.added.iter().partition(|token| token.special);
         let next = tokenizer.decoder.chain.as_ref().map(|chain| {
             check_local(&chain.chain)?;
-            let both = chain.text(vec![NEIGHBOUR.to_vec(); 2], Invalid::Stay)?;
+            let both = chain.text(vec![NEIGHBOUR.to_vec(); 2], DecodeErrors::Keep)?;
             let next = both.strip_prefix(NEIGHBOUR).ok_or_else(depends_on_others)?;
             Ok::<_, Error>((Arc::clone(chain), next.to_vec()))
         });
@@ -151,7 +151,7 @@ impl<'t> TokenReader<'t> {
         let Some((chain, next)) = &self.next else { return Ok(Vec::new()) };
         let written = self.tokenizer.decoder.written(self.tokenizer.parts(), id)?;
         let row = vec![NEIGHBOUR.to_vec(), written, NEIGHBOUR.to_vec()];
-        let text = chain.text(row, Invalid::Stay)?;
+        let text = chain.text(row, DecodeErrors::Keep)?;
         let bytes = text.strip_prefix(NEIGHBOUR).and_then(|text| text.strip_suffix(&**next));
         bytes.map(<[u8]>::to_vec).ok_or_else(depends_on_others)
     }
