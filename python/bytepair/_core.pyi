@@ -1376,8 +1376,6 @@ class Session:
         (3, 1)
         """
 
-    def __copy__(self) -> Self: ...
-    def __deepcopy__(self, _memo: Any, /) -> Self: ...
     def __getnewargs_ex__(self) -> tuple[tuple[Tokenizer], dict[str, Any]]: ...
     def __len__(self) -> int: ...
 
@@ -1405,7 +1403,7 @@ class DecodeStream(Generic[AnyStr]):
     >>> [stream.push(id) for id in tokenizer.encode("…")]
     [b'\xe2', b'\x80', b'\xa6']
 
-    A copy of a stream shares the tokenizer. A pickle stores the tokenizer and all ids so far.
+    A pickle stores the tokenizer and all ids so far.
     """
 
     @overload
@@ -1502,8 +1500,6 @@ class DecodeStream(Generic[AnyStr]):
         ('low', 'er')
         """
 
-    def __copy__(self) -> Self: ...
-    def __deepcopy__(self, _memo: Any, /) -> Self: ...
     def __getnewargs_ex__(self) -> tuple[tuple[Tokenizer], dict[str, Any]]: ...
 
 @final

@@ -203,7 +203,7 @@ impl CoreTokenizer {
         keep_ids: bool,
         options: Option<Keywords<'_, '_>>,
     ) -> PyResult<Session> {
-        Session::made("Tokenizer.session", slf, text, keep_ids, options)
+        Session::new(slf, text, keep_ids, None, options)
     }
 
     /// Return an object that shows the parts of the tokenizer, and what it does with a text.

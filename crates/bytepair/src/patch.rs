@@ -28,4 +28,28 @@ impl Patch {
         let after = ids.len().checked_sub(self.keep_after).filter(|&after| self.keep <= after)?;
         Some([&ids[..self.keep], &self.ids, &ids[after..]].concat())
     }
+
+    /// How a row changes if new ids come after the first `keep` instead of old ones.
+    pub(crate) fn at_end(keep: usize, old: &[TokenId], new: &[TokenId]) -> Self {
+        let n_same = common_prefix(old, new);
+        Self { keep: keep + n_same, ids: new[n_same..].to_vec(), keep_after: 0 }
+    }
+
+    /// The same. Old ids at the end stay if they are the same, and so do `n_after` ids that follow them.
+    pub(crate) fn within(keep: usize, old: &[TokenId], new: &[TokenId], n_after: usize) -> Self {
+        let mut patch = Self::at_end(keep, old, new);
+        let n_same = common_suffix(&old[patch.keep - keep..], &patch.ids);
+        patch.ids.truncate(patch.ids.len() - n_same);
+        Self { keep_after: n_same + n_after, ..patch }
+    }
+}
+
+/// The length of the longest common beginning.
+pub(crate) fn common_prefix<T: PartialEq>(left: &[T], right: &[T]) -> usize {
+    left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}
+
+/// The length of the longest common end.
+pub(crate) fn common_suffix<T: PartialEq>(left: &[T], right: &[T]) -> usize {
+    left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count()
 }

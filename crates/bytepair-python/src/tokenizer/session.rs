@@ -5,6 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use bytepair::ErrorKind;
+use bytepair::serving::Patch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
@@ -13,7 +14,7 @@ use super::calls::{Keywords, Options};
 use crate::convert::{Text, number};
 use crate::error::{OrRaise, raise};
 use crate::output::{Width, array};
-use crate::patch::Patch;
+use crate::patch::Patch as PyPatch;
 use crate::reading::lock;
 
 /// A text that grows and changes, with its ids, which are always those of the whole text.
@@ -47,7 +48,27 @@ type Pickled = ([usize; 3], Vec<u8>, Option<u16>);
 struct State {
     session: bytepair::Session,
     /// The first half of a surrogate pair at the end of a `str`.
-    surrogate: Option<u16>,
+    half: Option<u16>,
+}
+
+impl State {
+    /// `None` if half of a pair waits for the other one.
+    fn append(&mut self, text: &[u8]) -> bytepair::Result<Option<Patch>> {
+        match self.half {
+            Some(_) if !text.is_empty() => Ok(None),
+            _ => self.session.append(text).map(Some),
+        }
+    }
+
+    /// `None` if half of a pair is not followed by the other one.
+    fn append_utf16(&mut self, mut units: Vec<u16>) -> bytepair::Result<Option<Patch>> {
+        units.splice(0..0, self.half);
+        let half = units.pop_if(|last| matches!(last, 0xD800..=0xDBFF));
+        let Ok(text) = String::from_utf16(&units) else { return Ok(None) };
+        let patch = self.session.append(text.as_bytes())?;
+        self.half = half;
+        Ok(Some(patch))
+    }
 }
 
 #[pymethods]
@@ -61,12 +82,19 @@ impl Session {
         state: Option<Pickled>,
         options: Option<Keywords<'_, '_>>,
     ) -> PyResult<Self> {
-        let session = Self::made("Session", tokenizer, None, keep_ids, options)?;
-        if let Some((begun, text, half)) = state {
-            let mut state = lock(&session.state);
-            state.session.restore(begun, &text).or_raise()?;
-            state.surrogate = half;
-        }
+        let core = Options::of("session", options, &[])?;
+        let shared = Arc::clone(&tokenizer.get().0);
+        let mut session = bytepair::Session::new(shared, core.core(), keep_ids).or_raise()?;
+        let (begun, kept, half) = state.unwrap_or_default();
+        session.restore(begun, &kept).or_raise()?;
+        let options =
+            options.map_or_else(|| Ok(PyDict::new(tokenizer.py())), PyDictMethods::copy)?;
+        options.set_item("keep_ids", keep_ids)?;
+        let session = Self {
+            tokenizer: tokenizer.clone().unbind(),
+            options: options.unbind(),
+            state: Mutex::new(State { session, half }),
+        };
         if let Some(text) = text {
             session.append(text)?;
         }
@@ -87,14 +115,15 @@ impl Session {
     /// (Patch(keep=3, ids=[], keep_after=0), b'\xe2\x80')
     ///
     /// Raises the errors of ``Tokenizer.encode``; the session is then unchanged.
-    fn append(&self, text: &Bound<'_, PyAny>) -> PyResult<Patch> {
+    fn append(&self, text: &Bound<'_, PyAny>) -> PyResult<PyPatch> {
         let py = text.py();
-        let (text, surrogate) = self.joined(text)?;
-        self.changed(py, |state| {
-            let patch = state.session.append(text.bytes())?;
-            state.surrogate = surrogate;
-            Ok(patch)
-        })
+        match text.extract::<Text>() {
+            Ok(text) => self.changed(py, |state| state.append(text.bytes())),
+            Err(error) => {
+                let units = utf16(text).map_err(|_| error)?;
+                self.changed(py, |state| state.append_utf16(units))
+            }
+        }
     }
 
     /// Make the text another one, and return how the ids change. Only what differs is encoded.
@@ -109,11 +138,11 @@ impl Session {
     /// ------
     /// TokenizerError
     ///     The session keeps no ids; also the errors of :meth:`append`.
-    fn update(&self, py: Python<'_>, text: Text) -> PyResult<Patch> {
+    fn update(&self, py: Python<'_>, text: Text) -> PyResult<PyPatch> {
         self.changed(py, |state| {
             let patch = state.session.update(text.bytes())?;
-            state.surrogate = None;
-            Ok(patch)
+            state.half = None;
+            Ok(Some(patch))
         })
     }
 
@@ -138,7 +167,7 @@ impl Session {
         start: &Bound<'_, PyAny>,
         stop: &Bound<'_, PyAny>,
         text: &Bound<'_, PyAny>,
-    ) -> PyResult<Patch> {
+    ) -> PyResult<PyPatch> {
         let py = text.py();
         let (start, stop) = (number::<usize>("start", start)?, number::<usize>("stop", stop)?);
         let (is_text, text) = (text.is_instance_of::<PyString>(), text.extract::<Text>()?);
@@ -154,7 +183,7 @@ impl Session {
                 }
                 false => start..stop,
             };
-            session.replace(range, text.bytes())
+            session.replace(range, text.bytes()).map(Some)
         })
     }
 
@@ -170,12 +199,11 @@ impl Session {
     /// ------
     /// EncodingError
     ///     The dialect requires UTF-8, or half of a surrogate pair waits.
-    fn finish(&self, py: Python<'_>) -> PyResult<Patch> {
-        if lock(&self.state).surrogate.is_some() {
-            let message = "the text ends with the first half of a surrogate pair";
-            return Err(raise("EncodingError", message));
-        }
-        self.changed(py, |state| state.session.finish())
+    fn finish(&self, py: Python<'_>) -> PyResult<PyPatch> {
+        self.changed(py, |state| match state.half {
+            Some(_) => Ok(None),
+            None => state.session.finish().map(Some),
+        })
     }
 
     /// The ids, ``uint32[n]``.
@@ -236,11 +264,11 @@ impl Session {
     #[getter]
     fn held<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         // The lock is released before Python runs.
-        let (surrogate, held) = {
+        let (half, held) = {
             let state = lock(&self.state);
-            (state.surrogate, state.session.held().to_vec())
+            (state.half, state.session.held().to_vec())
         };
-        match surrogate {
+        match half {
             Some(half) => PyBytes::new(py, &half.to_le_bytes())
                 .call_method1("decode", ("utf-16-le", "surrogatepass")),
             None => Ok(PyBytes::new(py, &held).into_any()),
@@ -275,15 +303,6 @@ impl Session {
         }
     }
 
-    fn __copy__(&self, py: Python<'_>) -> Self {
-        self.fork(py)
-    }
-
-    /// A tokenizer never changes, so a deep copy shares it.
-    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
-        self.fork(py)
-    }
-
     fn __getnewargs_ex__<'py>(
         &self,
         py: Python<'py>,
@@ -291,7 +310,7 @@ impl Session {
         let state = lock(&self.state).clone();
         let options = self.options.bind(py).copy()?;
         let (begun, text) = state.session.state();
-        options.set_item("state", (begun, PyBytes::new(py, &text), state.surrogate))?;
+        options.set_item("state", (begun, PyBytes::new(py, &text), state.half))?;
         Ok(((self.tokenizer.clone_ref(py),), options))
     }
 
@@ -305,31 +324,6 @@ impl Session {
 }
 
 impl Session {
-    /// A session of a text, for a function or method with this name.
-    pub(crate) fn made(
-        name: &str,
-        tokenizer: &Bound<'_, CoreTokenizer>,
-        text: Option<&Bound<'_, PyAny>>,
-        keep_ids: bool,
-        options: Option<Keywords<'_, '_>>,
-    ) -> PyResult<Self> {
-        let core = Options::of(name, options, &[])?;
-        let shared = Arc::clone(&tokenizer.get().0);
-        let session = bytepair::Session::new(shared, core.core(), keep_ids).or_raise()?;
-        let py = tokenizer.py();
-        let options = options.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
-        options.set_item("keep_ids", keep_ids)?;
-        let session = Self {
-            tokenizer: tokenizer.clone().unbind(),
-            options: options.unbind(),
-            state: Mutex::new(State { session, surrogate: None }),
-        };
-        if let Some(text) = text {
-            session.append(text)?;
-        }
-        Ok(session)
-    }
-
     fn check_kept(&self) -> PyResult<()> {
         let keeps_ids = lock(&self.state).session.keeps_ids();
         match keeps_ids {
@@ -338,39 +332,22 @@ impl Session {
         }
     }
 
-    /// A text after what waits, and the first half of a surrogate pair that then waits.
-    fn joined(&self, text: &Bound<'_, PyAny>) -> PyResult<(Text, Option<u16>)> {
-        let before = lock(&self.state).surrogate;
-        let Ok(text) = text.cast::<PyString>() else {
-            if before.is_some() {
-                let message = "the text before ends with the first half of a surrogate pair";
-                return Err(raise("EncodingError", message));
-            }
-            return Ok((text.extract()?, None));
-        };
-        if before.is_none()
-            && let Ok(text) = text.extract()
-        {
-            return Ok((text, None));
-        }
-        let pair = ("utf-16-le", "surrogatepass");
-        let units = text.call_method1("encode", pair)?.extract::<Vec<u8>>()?;
-        let units = units.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
-        let mut units: Vec<u16> = before.into_iter().chain(units).collect();
-        let half = units.pop_if(|last| matches!(last, 0xD800..=0xDBFF));
-        let bytes: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
-        let text = PyBytes::new(text.py(), &bytes).call_method1("decode", pair)?;
-        Ok((text.extract()?, half))
-    }
-
     /// Changes the state. An error becomes an exception after the lock is released, so that no thread waits for the GIL
     /// while it holds the lock.
     fn changed(
         &self,
         py: Python<'_>,
-        change: impl FnOnce(&mut State) -> bytepair::Result<bytepair::serving::Patch> + Send,
-    ) -> PyResult<Patch> {
+        change: impl FnOnce(&mut State) -> bytepair::Result<Option<Patch>> + Send,
+    ) -> PyResult<PyPatch> {
         let patch = py.detach(|| change(&mut lock(&self.state)));
-        patch.map(Patch).or_raise()
+        let message = "half of a surrogate pair is not followed by the other one";
+        patch.or_raise()?.map(PyPatch).ok_or_else(|| raise("EncodingError", message))
     }
+}
+
+/// The code units of a `str` that has halves of surrogate pairs.
+fn utf16(text: &Bound<'_, PyAny>) -> PyResult<Vec<u16>> {
+    let arguments = ("utf-16-le", "surrogatepass");
+    let units: Vec<u8> = text.cast::<PyString>()?.call_method1("encode", arguments)?.extract()?;
+    Ok(units.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect())
 }

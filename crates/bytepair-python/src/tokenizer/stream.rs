@@ -42,7 +42,7 @@ const BYTES: &str = "bytes";
 /// >>> [stream.push(id) for id in tokenizer.encode("…")]
 /// [b'\xe2', b'\x80', b'\xa6']
 ///
-/// A copy of a stream shares the tokenizer. A pickle stores the tokenizer and all ids so far.
+/// A pickle stores the tokenizer and all ids so far.
 #[pyclass(frozen, generic, module = "bytepair._core")]
 pub(crate) struct DecodeStream {
     tokenizer: Py<CoreTokenizer>,
@@ -283,15 +283,6 @@ impl DecodeStream {
             options: self.options.clone(),
             state: Mutex::new(lock(&self.state).clone()),
         }
-    }
-
-    fn __copy__(&self, py: Python<'_>) -> Self {
-        self.fork(py)
-    }
-
-    /// A tokenizer never changes, so a deep copy shares it.
-    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
-        self.fork(py)
     }
 
     fn __getnewargs_ex__<'py>(

@@ -118,9 +118,14 @@ impl Call<'_> {
 
     /// [`Self::count_by`] for text that one worker encodes at once.
     pub(super) fn count_stretch(&self, stretch: Segment<'_>) -> Result<usize> {
+        self.ids_of_stretch(stretch).map(|ids| ids.len())
+    }
+
+    /// The ids of text that one worker encodes at once.
+    pub(super) fn ids_of_stretch(&self, stretch: Segment<'_>) -> Result<Vec<TokenId>> {
         let mut ids = Vec::new();
         self.tokenizer.workers.with(|worker| self.encode_stretch(stretch, &mut ids, worker))?;
-        Ok(ids.len())
+        Ok(ids)
     }
 
     /// Hands the ids of a text, or of a part of one, to a sink, stretch by stretch.

@@ -27,7 +27,7 @@ use super::call::{Call, Rules};
 use super::stream::stretch_end;
 use super::{EncodeOptions, Tokenizer};
 use crate::error::{ErrorKind, Result};
-use crate::patch::Patch;
+use crate::patch::{Patch, common_prefix, common_suffix};
 use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 
@@ -137,12 +137,10 @@ impl Session {
     /// The place in bytes of a place in characters; the end of the text if it has not as many.
     pub fn byte_place(&self, character: usize) -> usize {
         let border = self.settled.last_with(|border| border.characters <= character);
-        let block = self.settled.blocks.get(border.blocks);
-        let text = block.map_or(&self.tail.text, |block| &block.text);
+        let text = self.parts_from(border.blocks).next().unwrap_or_default();
         let begins = |(_, byte): &(usize, &u8)| **byte & 0xC0 != 0x80;
-        let mut starts = text.iter().enumerate().filter(begins).map(|(place, _)| place);
-        let start = starts.nth(character - border.characters);
-        border.bytes + start.unwrap_or(text.len())
+        let start = text.iter().enumerate().filter(begins).nth(character - border.characters);
+        border.bytes + start.map_or(text.len(), |(place, _)| place)
     }
 
     /// Bytes at the end that only begin a character. They have no ids yet.
@@ -152,8 +150,7 @@ impl Session {
 
     /// The ids; those of the tail if the session keeps none.
     pub fn ids(&self) -> Vec<TokenId> {
-        let all = 0..self.settled.blocks.len();
-        self.settled.ids(all).chain(self.tail.ids.iter().copied()).collect()
+        self.ids_from(0)
     }
 
     /// The text, without bytes that wait; the tail if the session keeps no ids.
@@ -218,30 +215,13 @@ impl Session {
     pub fn update(&mut self, text: &[u8]) -> Result<Patch> {
         self.check_kept()?;
         let (whole, held) = text.split_at(text.len() - begun_character(text));
-        let mut n_same = 0;
-        for part in self.parts_from(0) {
-            let n_here = common_prefix(part, &whole[n_same..]);
-            n_same += n_here;
-            if n_here < part.len() {
-                break;
-            }
-        }
-        let n_bytes = self.n_bytes();
-        let most = n_bytes.min(whole.len()) - n_same;
-        let mut n_same_behind = 0;
-        for part in self.parts_from(0).collect::<Vec<_>>().into_iter().rev() {
-            let rest = &whole[..whole.len() - n_same_behind];
-            let n_here = common_suffix(part, rest);
-            n_same_behind += n_here;
-            if n_here < part.len() || n_same_behind >= most {
-                break;
-            }
-        }
-        let n_same_behind = n_same_behind.min(most);
+        let old = self.text();
+        let n_same = common_prefix(&old, whole);
+        let n_same_behind = common_suffix(&old[n_same..], &whole[n_same..]);
         let middle = &whole[n_same..whole.len() - n_same_behind];
-        let patch = match n_same == n_bytes {
+        let patch = match n_same == old.len() {
             true => self.extend(middle)?,
-            false => self.replace(n_same..n_bytes - n_same_behind, middle)?,
+            false => self.replace(n_same..old.len() - n_same_behind, middle)?,
         };
         self.held = held.to_vec();
         Ok(patch)
@@ -264,7 +244,7 @@ impl Session {
             let keep = self.settled.end.ids + grown.n_kept;
             let old = self.tail.ids.split_off(grown.n_kept);
             self.tail.ids.extend_from_slice(&grown.new);
-            return Ok(shortened(keep, &old, &grown.new));
+            return Ok(Patch::at_end(keep, &old, &grown.new));
         }
         let (settled, tail) = match self.encoded(cut) {
             Ok(encoded) => encoded,
@@ -276,7 +256,7 @@ impl Session {
         };
         let new = settled.iter().flat_map(|block| &block.ids).chain(&tail);
         let new: Vec<_> = new.copied().collect();
-        let patch = shortened(self.settled.end.ids, &self.tail.ids, &new);
+        let patch = Patch::at_end(self.settled.end.ids, &self.tail.ids, &new);
         self.settled.extend(settled);
         self.tail.text.drain(..cut);
         self.tail.ids = tail;
@@ -286,14 +266,10 @@ impl Session {
 
     /// The tail before a cut, in blocks, and the ids of the tail after it.
     fn encoded(&self, cut: usize) -> Result<(Vec<Block>, Vec<TokenId>)> {
-        let (call, tail) = (self.call(), self.tail_segment());
+        let tail = self.tail_segment();
         let settled = self.blocks_of(tail.part(0..cut))?;
-        let mut ids = Vec::new();
-        self.tokenizer
-            .workers
-            .with(|worker| call.encode_stretch(tail.rest(cut), &mut ids, worker))
-            .map_err(|error| error.moved_by(cut as u64))?;
-        Ok((settled, ids))
+        let ids = self.call().ids_of_stretch(tail.rest(cut));
+        Ok((settled, ids.map_err(|error| error.moved_by(cut as u64))?))
     }
 
     /// A part of the text between cuts, in blocks.
@@ -302,14 +278,10 @@ impl Session {
         let last_cut = |text: &[u8], range| self.tokenizer.last_cut_of_ids(text, range);
         while !rest.text.is_empty() {
             let end = stretch_end(rest.text, BLOCK_LEN, last_cut);
-            let text = rest.text[..end].to_vec();
-            let mut ids = Vec::new();
             let start = part.text.len() - rest.text.len();
-            self.tokenizer
-                .workers
-                .with(|worker| call.encode_stretch(rest.part(0..end), &mut ids, worker))
-                .map_err(|error| error.moved_by(start as u64))?;
-            blocks.push(Block { text, ids });
+            let ids = call.ids_of_stretch(rest.part(0..end));
+            let ids = ids.map_err(|error| error.moved_by(start as u64))?;
+            blocks.push(Block { text: rest.text[..end].to_vec(), ids });
             rest = rest.rest(end);
         }
         Ok(blocks)
@@ -322,25 +294,26 @@ impl Session {
         let blocks = self
             .blocks_of(part)
             .map_err(|error| self.call().first_error(text, error).moved_by(start.bytes as u64))?;
-        let old: Vec<_> = self.settled.ids(start.blocks..end.blocks).collect();
+        let old = self.settled.blocks_from(start.blocks).take(end.blocks - start.blocks);
+        let old: Vec<_> = old.flat_map(|block| &block.ids).copied().collect();
         let new: Vec<_> = blocks.iter().flat_map(|block| &block.ids).copied().collect();
-        let n_after = self.len() - end.ids;
+        let patch = Patch::within(start.ids, &old, &new, self.len() - end.ids);
         self.settled.replace([start, end], blocks);
-        let Patch { keep, ids, keep_after } = shortened_at_both_ends(start.ids, &old, &new);
-        Ok(Patch { keep, ids, keep_after: keep_after + n_after })
+        Ok(patch)
     }
 
     /// Puts a text behind a border, in the place of all that is there. `is_new` says whether the
     /// text ends with what is new.
     fn replace_end(&mut self, start: Border, text: &[u8], is_new: bool) -> Result<Patch> {
-        let old = self.settled.ids(start.blocks..self.settled.blocks.len());
-        let old: Vec<_> = old.chain(self.tail.ids.iter().copied()).collect();
+        let old = self.ids_from(start.blocks);
         let mut changed = Self { tail: Block::default(), growth: None, ..self.clone() };
         changed.settled.truncate(start);
         let patch = changed.extend(text)?;
         *self = changed;
-        let shorten = if is_new { shortened } else { shortened_at_both_ends };
-        Ok(shorten(start.ids, &old, &patch.ids))
+        Ok(match is_new {
+            true => Patch::at_end(start.ids, &old, &patch.ids),
+            false => Patch::within(start.ids, &old, &patch.ids, 0),
+        })
     }
 
     fn check_kept(&self) -> Result<()> {
@@ -353,24 +326,21 @@ impl Session {
 
     /// The text of each block from one on, and the tail.
     fn parts_from(&self, block: usize) -> impl Iterator<Item = &[u8]> {
-        let blocks = self.settled.blocks[block..].iter().map(|block| block.text.as_slice());
+        let blocks = self.settled.blocks_from(block).map(|block| block.text.as_slice());
         blocks.chain([self.tail.text.as_slice()])
+    }
+
+    /// The ids of each block from one on, and of the tail.
+    fn ids_from(&self, block: usize) -> Vec<TokenId> {
+        let blocks = self.settled.blocks_from(block).flat_map(|block| &block.ids);
+        blocks.chain(&self.tail.ids).copied().collect()
     }
 
     /// A range of the text.
     fn bytes(&self, range: Range<usize>) -> Vec<u8> {
         let begin = self.settled.last_with(|border| border.bytes <= range.start);
-        let (mut bytes, mut place) = (Vec::new(), begin.bytes);
-        for part in self.parts_from(begin.blocks) {
-            if place >= range.end {
-                break;
-            }
-            let start = range.start.clamp(place, place + part.len());
-            let end = range.end.clamp(start, place + part.len());
-            bytes.extend_from_slice(&part[start - place..end - place]);
-            place += part.len();
-        }
-        bytes
+        let behind = self.parts_from(begin.blocks).flatten().skip(range.start - begin.bytes);
+        behind.take(range.len()).copied().collect()
     }
 
     /// The state of a piece that may grow by itself; `None` if disallowed tokens are looked for in normalized text.
@@ -398,28 +368,6 @@ impl Session {
         let is_begun = self.settled.end.bytes > 0;
         Segment { is_first: !is_begun, is_rest: is_begun, ..Segment::whole(&self.tail.text) }
     }
-}
-
-/// A patch of ids from a place on, without those that are the same as before.
-fn shortened(keep: usize, old: &[TokenId], new: &[TokenId]) -> Patch {
-    let n_same = common_prefix(old, new);
-    Patch { keep: keep + n_same, ids: new[n_same..].to_vec(), keep_after: 0 }
-}
-
-/// The same, without those at the end that are the same as before.
-fn shortened_at_both_ends(keep: usize, old: &[TokenId], new: &[TokenId]) -> Patch {
-    let Patch { keep: kept, mut ids, .. } = shortened(keep, old, new);
-    let n_same = common_suffix(&old[kept - keep..], &ids);
-    ids.truncate(ids.len() - n_same);
-    Patch { keep: kept, ids, keep_after: n_same }
-}
-
-fn common_prefix<T: PartialEq>(left: &[T], right: &[T]) -> usize {
-    left.iter().zip(right).take_while(|(left, right)| left == right).count()
-}
-
-fn common_suffix<T: PartialEq>(left: &[T], right: &[T]) -> usize {
-    left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count()
 }
 
 /// How many bytes at the end of a text begin a character and do not complete it.
