@@ -1342,6 +1342,8 @@ class Session:
     def finish(self) -> Patch:
         r"""Encode bytes that wait as they are, since nothing follows, and return how the ids change.
 
+        ``session.update(session.text)`` drops them instead.
+
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
         >>> session = tokenizer.session(b"low\xe2\x80")

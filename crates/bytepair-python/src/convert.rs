@@ -238,14 +238,17 @@ pub(crate) fn name_of<T: PartialEq>(known: &[(&'static str, T)], value: T) -> &'
     known.iter().find(|(_, known)| *known == value).map_or("", |(name, _)| name)
 }
 
-/// The option `errors`: what happens to bytes that are not UTF-8.
+/// The values of `errors`, which says what happens to bytes that are not UTF-8. The last is for streams alone.
+pub(crate) const DECODE_ERRORS: [(&str, DecodeErrors); 4] = [
+    ("replace", DecodeErrors::Replace),
+    ("strict", DecodeErrors::Strict),
+    ("ignore", DecodeErrors::Ignore),
+    ("bytes", DecodeErrors::Keep),
+];
+
+/// The option `errors` of calls that give text.
 pub(crate) fn decode_errors(name: &str) -> PyResult<DecodeErrors> {
-    let known = [
-        ("replace", DecodeErrors::Replace),
-        ("strict", DecodeErrors::Strict),
-        ("ignore", DecodeErrors::Ignore),
-    ];
-    value_of("errors", name, &known)
+    value_of("errors", name, &DECODE_ERRORS[..3])
 }
 
 /// The number of threads: `wanted`, at most [`MAX_THREADS`], or by default the number of processors.

@@ -71,8 +71,9 @@ impl Patch {
     fn apply(&self, ids: Ids) -> PyResult<Vec<TokenId>> {
         self.0.apply(&ids.0).ok_or_else(|| {
             let (n_ids, keep, after) = (ids.0.len(), self.0.keep, self.0.keep_after);
-            let message =
-                format!("a patch that keeps {keep} and {after} ids fits no list of {n_ids}");
+            let message = format!(
+                "the patch keeps {keep} ids at the beginning and {after} at the end, but there are {n_ids}"
+            );
             raise("TokenizerError", message)
         })
     }

@@ -189,6 +189,8 @@ impl Session {
 
     /// Encode bytes that wait as they are, since nothing follows, and return how the ids change.
     ///
+    /// ``session.update(session.text)`` drops them instead.
+    ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
     /// >>> session = tokenizer.session(b"low\xe2\x80")
@@ -328,7 +330,10 @@ impl Session {
         let keeps_ids = lock(&self.state).session.keeps_ids();
         match keeps_ids {
             true => Ok(()),
-            false => Err(raise("TokenizerError", "the session was made with keep_ids=False")),
+            false => Err(raise(
+                "TokenizerError",
+                "the session was made with keep_ids=False, so it only counts; make it with keep_ids=True",
+            )),
         }
     }
 

@@ -6,19 +6,16 @@
 use std::sync::Mutex;
 
 use bytepair::Tokenizer;
-use bytepair::decode::{DecodeErrors, Given, Stops};
+use bytepair::decode::{Given, Stops};
 use bytepair::vocabulary::TokenId;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
 use super::CoreTokenizer;
-use crate::convert::{Ids, decode_errors, id, plain_id};
+use crate::convert::{DECODE_ERRORS, Ids, extract, id, plain_id, value_of};
 use crate::error::OrRaise;
 use crate::output::{bytes, text};
 use crate::reading::lock;
-
-/// The value of `errors` for bytes instead of text.
-const BYTES: &str = "bytes";
 
 /// Decodes ids as they arrive, to whole characters.
 ///
@@ -163,7 +160,7 @@ impl DecodeStream {
         tokenizer: &Bound<'_, CoreTokenizer>,
         errors: &str,
         skip_special_tokens: bool,
-        stop: Vec<String>,
+        stop: Vec<Bound<'_, PyAny>>,
         stop_ids: Option<Ids>,
         keep_stop: bool,
         prompt_ids: Option<Ids>,
@@ -174,15 +171,12 @@ impl DecodeStream {
         let options = Options {
             errors: errors.to_owned(),
             skip_special_tokens,
-            stop,
+            stop: stop.iter().map(|text| extract("stop", text)).collect::<PyResult<_>>()?,
             stop_ids: row(stop_ids),
             keep_stop,
             prompt_ids: row(prompt_ids),
         };
-        let errors = match errors {
-            BYTES => DecodeErrors::Keep,
-            text => decode_errors(text)?,
-        };
+        let errors = value_of("errors", errors, &DECODE_ERRORS)?;
         let core = &tokenizer.get().0;
         for &id in &options.stop_ids {
             core.parts().vocabulary.expect_token(id).or_raise()?;
@@ -314,7 +308,7 @@ impl DecodeStream {
         let given = change(&mut lock(&self.state));
         let given = given.or_raise()?;
         match &*self.options.errors {
-            BYTES => Ok(bytes(py, &given)?.into_any()),
+            "bytes" => Ok(bytes(py, &given)?.into_any()),
             _ => Ok(text(py, &String::from_utf8_lossy(&given))?.into_any()),
         }
     }

@@ -44,7 +44,7 @@ impl Stops {
     /// If one is empty.
     pub fn new(texts: &[String]) -> Result<Self> {
         if texts.iter().any(String::is_empty) {
-            return Err(Error::option("stop", "must not have an empty text"));
+            return Err(Error::option("stop", "a stop text must not be empty"));
         }
         let stop = |text: &String| {
             let text = text.as_bytes();
