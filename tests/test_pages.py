@@ -62,7 +62,7 @@ EXAMPLES = {
     "docs/how-to/migrate/tiktoken.md": 14,
     "docs/how-to/reinforcement-learning.md": 27,
     "docs/how-to/report.md": 5,
-    "docs/how-to/serve-chats.md": 18,
+    "docs/how-to/serve-chats.md": 28,
     "docs/how-to/serve.md": 11,
     "docs/how-to/train.md": 7,
     "docs/how-to/untrusted-text.md": 14,
