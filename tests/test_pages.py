@@ -60,7 +60,7 @@ EXAMPLES = {
     "docs/how-to/migrate/minbpe.md": 16,
     "docs/how-to/migrate/sentencepiece.md": 10,
     "docs/how-to/migrate/tiktoken.md": 14,
-    "docs/how-to/reinforcement-learning.md": 27,
+    "docs/how-to/reinforcement-learning.md": 32,
     "docs/how-to/report.md": 5,
     "docs/how-to/serve-chats.md": 28,
     "docs/how-to/serve.md": 11,
