@@ -52,7 +52,7 @@ EXAMPLES = {
     "docs/how-to/compare-for-a-language.md": 4,
     "docs/how-to/compare-tokenizers.md": 18,
     "docs/how-to/count-a-chat.md": 28,
-    "docs/how-to/encode.md": 32,
+    "docs/how-to/encode.md": 35,
     "docs/how-to/find-glitch-tokens.md": 8,
     "docs/how-to/grammars.md": 15,
     "docs/how-to/look-inside.md": 15,
@@ -85,6 +85,7 @@ NOT_RUN: dict[str, str] = {}
 NEEDED = {
     "docs/explanation/compat.md": ["tokenizers"],
     "docs/first-steps.md": ["tokenizers"],
+    "docs/how-to/serve.md": ["tokenizers"],
     "docs/tutorials/from-corpus-to-shards.md": ["pyarrow"],
     "docs/tutorials/ship.md": ["gguf", "sentencepiece", "tiktoken", "transformers"],
 }
