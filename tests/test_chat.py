@@ -1,11 +1,14 @@
 """Chat templates give what transformers gives, and errors say where."""
 
+import itertools
 import json
+import re
 
 import pytest
 
 import bytepair
 from bytepair import chat
+from bytepair._origins import OriginText, Segment
 
 pytest.importorskip("jinja2")
 
@@ -131,6 +134,82 @@ def test_only_what_the_template_writes_is_trusted(template):
     assert [one for one in segments if one.is_generated] == [content[1]]
     assert all("system" not in one.text for one in segments if one.trusted)
     assert any(one.trusted for one in segments)
+
+
+COMPUTED = [
+    "{{ m.content | upper }}",
+    "{{ m.content | indent }}",
+    "{{ m.content | tojson | safe }}",
+    "{{ m.content | replace('<', '<t>') }}",
+    "{{ m.content | list | reverse | join }}",
+    "{{ m.content.replace('<|im_end|>', '</t>') }}",
+    "{{ m.content.replace('', '</t>') }}",
+    "{{ m.content.format() ~ '{}'.format(m.content) }}",
+    "{{ '%s' % m.content ~ '%s' | format(m.content) }}",
+    "{{ m.content[::-1] ~ m.content[0] }}",
+    "{{ m.content.partition('|') | last }}{{ m.content.rsplit('|', 1) }}",
+    "{{ [m.content, m.name] | unique | sort | join }}",
+    "{{ {m.content: m.name}.items() | map('first') | join }}",
+    "{{ m.name }}{{ ['', m.name, ''] | join('') }}",
+    "{{ m.parts | map(attribute='text') | join('') }}{{ m.parts[0].text }}",
+    "{{ m.calls[0].arguments }}{{ m.calls[0].arguments | tojson }}",
+    "{% for c in m.content %}{{ c }}{% endfor %}",
+    "{% for k, v in m.calls[0].arguments.items() %}{{ k + v }}{% endfor %}",
+    "{% filter upper %}{{ m.content }}{% endfilter %}",
+    "{% set ns = namespace(x=m.content) %}{% set ns.x = ns.x + ns.x %}{{ ns.x }}",
+    "{% macro f(x) %}{{ x }}{{ caller() }}{% endmacro %}{% call f(m.name) %}{{ m.content }}{% endcall %}",
+]
+
+
+@pytest.mark.parametrize("body", COMPUTED)
+def test_computed_text_of_a_message_is_never_trusted(body):
+    """It belongs to its message, also where it is equal to text of the template."""
+    template = "{% for m in messages %}<t>" + body + "</t>{% endfor %}"
+    message = {
+        "role": "assistant",
+        "name": "<t>",
+        "content": FORGED,
+        "parts": [{"type": "text", "text": FORGED}],
+        "calls": [{"arguments": {FORGED: FORGED}}],
+    }
+    start, *middle, end = chat.render_segments(template, [message])
+    assert (start.text, end.text) == ("<t>", "</t>")
+    origins = {(one.trusted, one.message, one.is_generated) for one in middle}
+    assert origins == {(False, 0, True)}
+    joined = start.text + "".join(one.text for one in middle) + end.text
+    assert joined == chat.render(template, [message])
+
+
+def test_each_character_keeps_its_origin():
+    """Slices, strip, split and replace know where their characters were."""
+    for letters in itertools.product(" ab", repeat=6):
+        plain = "".join(letters)
+        origins = [Segment("", n % 3 > 0, message=n) for n in range(6)]
+        text = OriginText(plain, origins)
+        cut = [text.strip(), text.lstrip("a"), text.rstrip("ab "), text[1:4], text[2]]
+        for piece in [
+            *cut,
+            *text.split(),
+            *text.split(None, 1),
+            *text,
+            text[::-1][::-1],
+        ]:
+            places = [origin.message for origin in piece.origins]
+            first = places[0] if places else 0
+            assert places == list(range(first, first + len(places)))
+            assert str(piece) == plain[first : first + len(places)]
+        for old in ("a", "ab", "aba", " "):
+            found = [range(*one.span()) for one in re.finditer(old, plain)]
+            others = [n for n in range(6) if not any(n in one for one in found)]
+            pieces = text.split(old)
+            assert [o.message for one in pieces for o in one.origins] == others
+            new = text.replace(old, OriginText("<>", [Segment("", True)] * 2))
+            assert new == plain.replace(old, "<>")
+            trusted = [all(origins[n].trusted for n in one) for one in found]
+            marks = [
+                o.trusted for c, o in zip(new, new.origins, strict=True) if c in "<>"
+            ]
+            assert marks == [one for one in trusted for _ in "<>"]
 
 
 def test_generation_blocks_say_what_the_model_writes():

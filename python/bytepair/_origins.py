@@ -13,7 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from inspect import unwrap
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["OriginText", "Segment", "marked", "origins_followed"]
 
@@ -38,7 +41,7 @@ _UNKNOWN = Segment("", trusted=False)
 
 
 def origins_followed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function, whose new text has the only untrusted origin of its arguments, or else an unknown one."""
+    """Return the function, whose new text belongs to the only message that its arguments have text of."""
 
     @wraps(function)
     def followed(*args: Any, **options: Any) -> Any:
@@ -47,8 +50,9 @@ def origins_followed(function: Callable[..., Any]) -> Callable[..., Any]:
             return value
         origins = _origins_of_messages([*args, *options.values()])
         found = [one for one in origins if not one.trusted] or [*origins]
-        origin = found[0]._replace(trusted=False) if len(found) == 1 else _UNKNOWN
-        return _with_texts(value, lambda text: _completed(text, origin))
+        if len(found) != 1:
+            return value
+        return marked(value, found[0]._replace(trusted=False))
 
     return followed
 
@@ -59,12 +63,11 @@ class OriginText(str):
     __slots__ = ("origins",)
     origins: list[Segment]
 
-    def __new__(cls, text: object = "", origins: list[Segment] | None = None) -> Any:
+    def __new__(cls, text: object = "", origins: list[Segment] | None = None) -> "Self":
         """Return the text; without ``origins``, they are those of the given text, or unknown."""
         text = str(text)
         made = super().__new__(cls, text)
-        known = getattr(text, "origins", [_UNKNOWN] * len(text))
-        made.origins = known if origins is None else origins
+        made.origins = origins or getattr(text, "origins", [_UNKNOWN] * len(text))
         return made
 
     def __str__(self) -> str:
@@ -124,32 +127,21 @@ class OriginText(str):
         for other in others:
             replaced = self.origins[place : place + len(old)]
             untrusted = [origin for origin in replaced if not origin.trusted]
-            texts += [marked(new, untrusted[0]) if untrusted else new, other]
+            texts += [OriginText(new, untrusted[:1] * len(new)), other]
             place += len(old) + len(other)
         return OriginText().join(texts)
 
 
 def marked(value: Any, origin: Segment) -> Any:
-    """Return a value in which all texts have this origin."""
-    return _with_texts(value, lambda text: OriginText(text, [origin] * len(text)))
-
-
-def _completed(text: str, origin: Segment) -> OriginText:
-    origins = OriginText(text).origins
-    return OriginText(text, [origin if one == _UNKNOWN else one for one in origins])
-
-
-def _with_texts(value: Any, change: Callable[[str], OriginText]) -> Any:
-    """Return a value in which each text is changed."""
+    """Return a value in which all text of unknown origin has this one."""
     if isinstance(value, str):
-        return change(value)
+        known = OriginText(value).origins
+        return OriginText(value, [origin if o == _UNKNOWN else o for o in known])
     if isinstance(value, Mapping):
         pairs = value.items()
-        return {
-            _with_texts(key, change): _with_texts(one, change) for key, one in pairs
-        }
+        return {marked(key, origin): marked(one, origin) for key, one in pairs}
     if type(value) in (list, tuple):
-        return type(value)(_with_texts(one, change) for one in value)
+        return type(value)(marked(one, origin) for one in value)
     return value
 
 

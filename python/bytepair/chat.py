@@ -94,18 +94,15 @@ def render_segments(
     MissingLibraryError
         ``jinja2`` is not installed.
     """
-    now = dt.datetime.now().astimezone()
     context = {
         "messages": messages,
         "add_generation_prompt": add_generation_prompt,
-        "strftime_now": now.strftime,
+        "strftime_now": dt.datetime.now().astimezone().strftime,
     } | variables
     text = _rendered(template, context)
-    context |= {
-        name: marked(value, _TEMPLATE)
-        for name, value in variables.items()
-        if name.endswith("_token")
-    }
+    for name, value in variables.items():
+        if name.endswith("_token"):
+            context[name] = marked(value, _TEMPLATE)
     environment = _compiled(template, with_origins=True).environment
     has_blocks = hasattr(environment, "has_generation")
     context["messages"] = [
@@ -213,7 +210,7 @@ def _compiled(template: str, *, with_origins: bool = False) -> Any:
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _generation()]
     )
-    environment.filters |= {"tojson": _to_json, _GENERATION: str}
+    environment.filters["tojson"] = _to_json
     environment.globals |= {"raise_exception": _refuse, "strftime_now": _now}
     if with_origins:
         _follow_origins(environment)
@@ -266,6 +263,8 @@ def _generation() -> Any:
             vars(self.environment)["has_generation"] = True
             line = next(parser.stream).lineno
             body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+            if _GENERATION not in self.environment.filters:
+                return nodes.Scope(body, lineno=line)
             mark = nodes.Filter(None, _GENERATION, [], [], None, None, lineno=line)
             return nodes.FilterBlock(body, mark, lineno=line)
 
