@@ -145,14 +145,14 @@ COMPUTED = [
     "{{ m.content.replace('<|im_end|>', '</t>') }}",
     "{{ m.content.replace('', '</t>') }}",
     "{{ m.content.format() ~ '{}'.format(m.content) }}",
-    "{{ '%s' % m.content ~ '%s' | format(m.content) }}",
+    "{{ '%s!' % m.content ~ '%s!' | format(m.content) }}",
     "{{ m.content[::-1] ~ m.content[0] }}",
     "{{ m.content.partition('|') | last }}{{ m.content.rsplit('|', 1) }}",
     "{{ [m.content, m.name] | unique | sort | join }}",
     "{{ {m.content: m.name}.items() | map('first') | join }}",
     "{{ m.name }}{{ ['', m.name, ''] | join('') }}",
     "{{ m.parts | map(attribute='text') | join('') }}{{ m.parts[0].text }}",
-    "{{ m.calls[0].arguments }}{{ m.calls[0].arguments | tojson }}",
+    "{{ m.calls[0].arguments }}{{ {'k': m.content} | tojson }}",
     "{% for c in m.content %}{{ c }}{% endfor %}",
     "{% for k, v in m.calls[0].arguments.items() %}{{ k + v }}{% endfor %}",
     "{% filter upper %}{{ m.content }}{% endfilter %}",
@@ -187,6 +187,7 @@ def test_each_character_keeps_its_origin():
         origins = [Segment("", n % 3 > 0, message=n) for n in range(6)]
         text = OriginText(plain, origins)
         cut = [text.strip(), text.lstrip("a"), text.rstrip("ab "), text[1:4], text[2]]
+        assert cut[:2] == [plain.strip(), plain.lstrip("a")]
         for piece in [
             *cut,
             *text.split(),
@@ -212,15 +213,49 @@ def test_each_character_keeps_its_origin():
             assert marks == [one for one in trusted for _ in "<>"]
 
 
+def test_a_segment_names_its_message():
+    """Text of the template has the last role in it, and text that is computed from several messages names none."""
+    template = "{% for m in messages %}{{ m.role }}:{{ m.content }}\n{% endfor %}{{ tools[0] + '<e>' }}"
+    template += "{{ messages[1].role | upper }}<r>{{ messages | tojson }}"
+    messages = [
+        {"role": "user", "content": "a"},
+        {"role": "model", "content": "b"},
+        {"role": ["odd"], "content": "c"},
+        "d",
+    ]
+    segments = chat.render_segments(template, messages, tools=["T"])
+    named = [(one.text, one.trusted, one.message, one.role) for one in segments]
+    assert named[:5] == [
+        ("user:", True, 0, "user"),
+        ("a", False, 0, "user"),
+        ("\nmodel:", True, 1, "model"),
+        ("b", False, 1, "model"),
+        ("\n", True, None, None),
+    ]
+    assert [text for text, _, message, _ in named if message == 2] == ["['odd']", "c"]
+    assert named[-5:-1] == [
+        ("T", False, None, None),
+        ("<e>", True, None, None),
+        ("MODEL", False, 1, "model"),
+        ("<r>", True, None, None),
+    ]
+    assert named[-1] == (json.dumps(messages), False, None, None)
+    assert [one.text for one in segments if one.is_generated] == ["b"]
+
+
 def test_generation_blocks_say_what_the_model_writes():
     """Also in text that is computed; an unstable template has no segments."""
-    template = "{% for m in messages %}<a>{% generation %}{{ m.content | upper }}<e>{% endgeneration %}{% endfor %}"
-    segments = chat.render_segments(template, [{"role": "user", "content": "é"}])
+    template = "{% for m in messages %}<a>{{ m.name }}{% generation %}{{ m.content | upper }}<e>{% endgeneration %}{% endfor %}"
+    messages = [{"role": "assistant", "content": "é", "name": "n"}]
+    segments = chat.render_segments(template, messages)
     assert [(one.text, one.trusted, one.is_generated) for one in segments] == [
         ("<a>", True, False),
+        ("n", False, False),
         ("É", False, True),
         ("<e>", True, True),
     ]
+    template = "{% for n in 'ab' %}{% generation %}{{ n }}{% break %}{% endgeneration %}{% endfor %}"
+    assert chat.render(template, []) == "a"
     with pytest.raises(bytepair.TokenizerError, match="another text"):
         chat.render_segments(
             "{% for n in range(9) %}{{ range(99999) | random }}{% endfor %}", []
