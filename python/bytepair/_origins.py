@@ -2,11 +2,11 @@
 
 A template joins its own text and values of messages. An :class:`OriginText` is a ``str`` that keeps origins through what
 templates do with text: ``+``, ``~``, slices, loops, ``strip``, ``split``, ``replace`` and ``join``. All other text that a
-template computes is not trusted. It belongs to a message if all untrusted text that it was computed from does. So only what is
-certainly the template's own text is trusted.
+template computes is not trusted: it belongs to a message if all untrusted text that it is computed from does, or else to none.
+So only what is certainly the template's own text is trusted.
 
-Left out: origins of numbers and of other values that are not text. Each character takes a pointer, and each operation costs
-time linear in the text.
+Left out: origins of numbers and of other values that are not text. A character takes the memory of a pointer, and an operation
+the time to copy it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,8 +26,9 @@ class Segment(NamedTuple):
 
     ``trusted`` says whether the text is the template's own. ``message`` is the index of the message that the text comes from,
     or whose role the template's text names; otherwise it is ``None``. ``role`` is the role of this message. ``is_generated``
-    says whether the model writes this text: what is in ``{% generation %}`` blocks, or, if the template has none, all values of
-    messages whose role is ``assistant`` or ``model``.
+    says whether the model writes this text: what is in ``{% generation %}`` blocks, or, if the template has none, all text of
+    messages whose role is ``assistant`` or ``model``. A number, ``true`` or ``null`` that the template prints on its own belongs
+    to no message.
     """
 
     text: str

@@ -3,8 +3,9 @@
 The template runs in Jinja's sandbox with what transformers provides: ``raise_exception``, ``strftime_now``, ``tojson``,
 loop controls, and no empty lines around blocks. Needs ``jinja2``.
 
-``render_segments`` also says which parts of the text are the template's own and which come from messages: strings carry their
-origins through the operations of the template (``_origins``). It costs a second rendering, and time for each part.
+``render_segments`` also says which parts of the text are the template's own and which come from messages: strings carry the
+origin of each character through the operations of the template (``_origins``). This takes a second rendering, of 0.1 to 0.3
+seconds for a million characters in few messages, and of up to 1.5 seconds in ten thousand messages.
 
 Left out: limits of time and memory, so render only templates that you trust, or in a process that has limits; schemas of tools
 that are functions (pass the schema).
@@ -29,7 +30,6 @@ __all__ = ["Segment", "read_template", "render", "render_segments"]
 _ROLES = frozenset(
     {"assistant", "developer", "function", "ipython", "model", "system", "tool", "user"}
 )
-
 
 _TEMPLATE = Segment("", trusted=True)
 
@@ -90,7 +90,7 @@ def render_segments(
     ------
     TokenizerError
         The template is invalid or refuses the messages; or it gives another text when it is rendered again, as with
-        ``random``.
+        ``random``, or with ``+`` of text that it escapes for HTML.
     MissingLibraryError
         ``jinja2`` is not installed.
     """
