@@ -243,6 +243,17 @@ def test_a_segment_names_its_message():
     assert [one.text for one in segments if one.is_generated] == ["b"]
 
 
+def test_messages_without_segments_are_an_error():
+    """Also if the template does not read them."""
+    deep: list = []
+    for _ in range(100_000):
+        deep = [deep]
+    for messages, says in ((5, "TypeError"), (deep, "RecursionError")):
+        assert chat.render("a", messages) == "a"
+        with pytest.raises(bytepair.TokenizerError, match=f"chat template: {says}"):
+            chat.render_segments("a", messages)
+
+
 def test_generation_blocks_say_what_the_model_writes():
     """Also in text that is computed; an unstable template has no segments."""
     template = "{% for m in messages %}<a>{{ m.name }}{% generation %}{{ m.content | upper }}<e>{% endgeneration %}{% endfor %}"

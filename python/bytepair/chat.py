@@ -100,15 +100,6 @@ def render_segments(
         "strftime_now": dt.datetime.now().astimezone().strftime,
     } | variables
     text = _rendered(template, context)
-    for name, value in variables.items():
-        if name.endswith("_token"):
-            context[name] = marked(value, _TEMPLATE)
-    environment = _compiled(template, with_origins=True).environment
-    has_blocks = hasattr(environment, "has_generation")
-    context["messages"] = [
-        _with_origins(message, index, has_blocks)
-        for index, message in enumerate(messages)
-    ]
     again = OriginText(_rendered(template, context, with_origins=True))
     if text != again:
         message = "chat template: it gives another text when it is rendered again, so its segments are not known"
@@ -116,7 +107,19 @@ def render_segments(
     return _segments(again)
 
 
-def _with_origins(message: Any, index: int, has_blocks: bool) -> Any:
+def _with_origins(context: dict[str, Any], environment: Any) -> dict[str, Any]:
+    """Return the variables of a template; those that it trusts, and all text of messages, know their origin."""
+    has_blocks = hasattr(environment, "has_generation")
+    messages = [
+        _message_with_origins(message, index, has_blocks)
+        for index, message in enumerate(context["messages"])
+    ]
+    tokens = [name for name in context if name.endswith("_token")]
+    trusted = {name: marked(context[name], _TEMPLATE) for name in tokens}
+    return context | trusted | {"messages": messages}
+
+
+def _message_with_origins(message: Any, index: int, has_blocks: bool) -> Any:
     """Return a message whose texts know that they come from it; the template vouches for the usual roles."""
     role = message.get("role") if isinstance(message, Mapping) else None
     role = role if isinstance(role, str) else None
@@ -149,7 +152,10 @@ def _rendered(
     template: str, context: dict[str, Any], *, with_origins: bool = False
 ) -> str:
     try:
-        text: str = _compiled(template, with_origins=with_origins).render(context)
+        compiled = _compiled(template, with_origins=with_origins)
+        if with_origins:
+            context = _with_origins(context, compiled.environment)
+        text: str = compiled.render(context)
     except MissingLibraryError:
         raise
     except Exception as error:  # an expression of the template may raise anything
