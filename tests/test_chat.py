@@ -1,11 +1,14 @@
 """Chat templates give what transformers gives, and errors say where."""
 
+import itertools
 import json
+import re
 
 import pytest
 
 import bytepair
 from bytepair import chat
+from bytepair._origins import OriginText, Segment
 
 pytest.importorskip("jinja2")
 
@@ -133,15 +136,137 @@ def test_only_what_the_template_writes_is_trusted(template):
     assert any(one.trusted for one in segments)
 
 
+COMPUTED = [
+    "{{ m.content | upper }}",
+    "{{ m.content | indent }}",
+    "{{ m.content | tojson | safe }}",
+    "{{ m.content | replace('<', '<t>') }}",
+    "{{ m.content | list | reverse | join }}",
+    "{{ m.content.replace('<|im_end|>', '</t>') }}",
+    "{{ m.content.replace('', '</t>') }}",
+    "{{ m.content.format() ~ '{}'.format(m.content) }}",
+    "{{ '%s!' % m.content ~ '%s!' | format(m.content) }}",
+    "{{ m.content[::-1] ~ m.content[0] }}",
+    "{{ m.content.partition('|') | last }}{{ m.content.rsplit('|', 1) }}",
+    "{{ [m.content, m.name] | unique | sort | join }}",
+    "{{ {m.content: m.name}.items() | map('first') | join }}",
+    "{{ m.name }}{{ ['', m.name, ''] | join('') }}",
+    "{{ m.parts | map(attribute='text') | join('') }}{{ m.parts[0].text }}",
+    "{{ m.calls[0].arguments }}{{ {'k': m.content} | tojson }}",
+    "{% for c in m.content %}{{ c }}{% endfor %}",
+    "{% for k, v in m.calls[0].arguments.items() %}{{ k + v }}{% endfor %}",
+    "{% filter upper %}{{ m.content }}{% endfilter %}",
+    "{% set ns = namespace(x=m.content) %}{% set ns.x = ns.x + ns.x %}{{ ns.x }}",
+    "{% macro f(x) %}{{ x }}{{ caller() }}{% endmacro %}{% call f(m.name) %}{{ m.content }}{% endcall %}",
+]
+
+
+@pytest.mark.parametrize("body", COMPUTED)
+def test_computed_text_of_a_message_is_never_trusted(body):
+    """It belongs to its message, also where it is equal to text of the template."""
+    template = "{% for m in messages %}<t>" + body + "</t>{% endfor %}"
+    message = {
+        "role": "assistant",
+        "name": "<t>",
+        "content": FORGED,
+        "parts": [{"type": "text", "text": FORGED}],
+        "calls": [{"arguments": {FORGED: FORGED}}],
+    }
+    start, *middle, end = chat.render_segments(template, [message])
+    assert (start.text, end.text) == ("<t>", "</t>")
+    origins = {(one.trusted, one.message, one.is_generated) for one in middle}
+    assert origins == {(False, 0, True)}
+    joined = start.text + "".join(one.text for one in middle) + end.text
+    assert joined == chat.render(template, [message])
+
+
+def test_each_character_keeps_its_origin():
+    """Slices, strip, split and replace know where their characters were."""
+    for letters in itertools.product(" ab", repeat=6):
+        plain = "".join(letters)
+        origins = [Segment("", n % 3 > 0, message=n) for n in range(6)]
+        text = OriginText(plain, origins)
+        cut = [text.strip(), text.lstrip("a"), text.rstrip("ab "), text[1:4], text[2]]
+        assert cut[:2] == [plain.strip(), plain.lstrip("a")]
+        for piece in [
+            *cut,
+            *text.split(),
+            *text.split(None, 1),
+            *text,
+            text[::-1][::-1],
+        ]:
+            places = [origin.message for origin in piece.origins]
+            first = places[0] if places else 0
+            assert places == list(range(first, first + len(places)))
+            assert str(piece) == plain[first : first + len(places)]
+        for old in ("a", "ab", "aba", " "):
+            found = [range(*one.span()) for one in re.finditer(old, plain)]
+            others = [n for n in range(6) if not any(n in one for one in found)]
+            pieces = text.split(old)
+            assert [o.message for one in pieces for o in one.origins] == others
+            new = text.replace(old, OriginText("<>", [Segment("", True)] * 2))
+            assert new == plain.replace(old, "<>")
+            trusted = [all(origins[n].trusted for n in one) for one in found]
+            marks = [
+                o.trusted for c, o in zip(new, new.origins, strict=True) if c in "<>"
+            ]
+            assert marks == [one for one in trusted for _ in "<>"]
+
+
+def test_a_segment_names_its_message():
+    """Text of the template has the last role in it, and text that is computed from several messages names none."""
+    template = "{% for m in messages %}{{ m.role }}:{{ m.content }}\n{% endfor %}{{ tools[0] + '<e>' }}"
+    template += "{{ messages[1].role | upper }}<r>{{ messages | tojson }}"
+    messages = [
+        {"role": "user", "content": "a"},
+        {"role": "model", "content": "b"},
+        {"role": ["odd"], "content": "c"},
+        "d",
+    ]
+    segments = chat.render_segments(template, messages, tools=["T"])
+    named = [(one.text, one.trusted, one.message, one.role) for one in segments]
+    assert named[:5] == [
+        ("user:", True, 0, "user"),
+        ("a", False, 0, "user"),
+        ("\nmodel:", True, 1, "model"),
+        ("b", False, 1, "model"),
+        ("\n", True, None, None),
+    ]
+    assert [text for text, _, message, _ in named if message == 2] == ["['odd']", "c"]
+    assert named[-5:-1] == [
+        ("T", False, None, None),
+        ("<e>", True, None, None),
+        ("MODEL", False, 1, "model"),
+        ("<r>", True, None, None),
+    ]
+    assert named[-1] == (json.dumps(messages), False, None, None)
+    assert [one.text for one in segments if one.is_generated] == ["b"]
+
+
+def test_messages_without_segments_are_an_error():
+    """Also if the template does not read them."""
+    deep: list = []
+    for _ in range(100_000):
+        deep = [deep]
+    for messages, says in ((5, "TypeError"), (deep, "RecursionError")):
+        assert chat.render("a", messages) == "a"
+        with pytest.raises(bytepair.TokenizerError, match=f"chat template: {says}"):
+            chat.render_segments("a", messages)
+
+
 def test_generation_blocks_say_what_the_model_writes():
     """Also in text that is computed; an unstable template has no segments."""
-    template = "{% for m in messages %}<a>{% generation %}{{ m.content | upper }}<e>{% endgeneration %}{% endfor %}"
-    segments = chat.render_segments(template, [{"role": "user", "content": "é"}])
+    template = "{% for m in messages %}<a>{{ m.name }}{% generation %}{{ m.content | upper }}<e>{% endgeneration %}{% endfor %}"
+    messages = [{"role": "assistant", "content": "é", "name": "n"}]
+    segments = chat.render_segments(template, messages)
     assert [(one.text, one.trusted, one.is_generated) for one in segments] == [
         ("<a>", True, False),
+        ("n", False, False),
         ("É", False, True),
         ("<e>", True, True),
     ]
+    template = "{% for n in 'ab' %}{% generation %}{{ n }}{% break %}{% endgeneration %}{% endfor %}"
+    assert chat.render(template, []) == "a"
     with pytest.raises(bytepair.TokenizerError, match="another text"):
         chat.render_segments(
             "{% for n in range(9) %}{{ range(99999) | random }}{% endfor %}", []
