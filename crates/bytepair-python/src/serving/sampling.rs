@@ -1,6 +1,6 @@
 //! `encode_by`: encodings by other rules than all merges.
 
-use bytepair::serving::Method;
+use bytepair::serving::{Division, Method};
 use bytepair::vocabulary::TokenId;
 use pyo3::prelude::*;
 
@@ -13,9 +13,9 @@ use crate::tokenizer::calls::{Keywords, Options, drawn_seed, probability};
 const METHODS: [(&str, Method); 5] = [
     ("dropout", Method::Dropout(0.1)),
     ("stochastok", Method::StochasTok(0.1)),
-    ("uniform", Method::Uniform),
-    ("fewest", Method::Fewest),
-    ("longest", Method::Longest),
+    ("uniform", Method::Divided(Division::Uniform)),
+    ("fewest", Method::Divided(Division::Fewest)),
+    ("longest", Method::Divided(Division::Longest)),
 ];
 
 /// Return the ids of a text by another rule than all its merges.
@@ -69,12 +69,13 @@ pub(crate) fn encode_by(
         (Method::Dropout(held) | Method::StochasTok(held), Some(rate)) => {
             *held = probability("rate", rate)?;
         }
-        (_, Some(_)) => return has_no_effect("rate"),
+        (Method::Divided(_), Some(_)) => return has_no_effect("rate"),
         (_, None) => {}
     }
     let seed = match (chosen, seed) {
-        (Method::Fewest | Method::Longest, Some(_)) => return has_no_effect("seed"),
-        (Method::Fewest | Method::Longest, None) => 0,
+        (Method::Divided(Division::Fewest | Division::Longest), Some(_)) => {
+            return has_no_effect("seed");
+        }
         (_, Some(seed)) => number("seed", seed)?,
         (_, None) => drawn_seed(py)?,
     };
