@@ -17,10 +17,10 @@
 //!
 //! A long piece has more divisions than a floating-point number can hold. So a symbol has only the ratio
 //! counts[start + 1] / counts[start], and a token is weighed by the product of the ratios of its symbols after the first.
-//! If tokens have at most t symbols, each ratio adds a factor of at most 1 ± t · 2⁻⁵² to the counts before it, and each
-//! of the t draws at a symbol is off by at most 2⁻⁵¹. So the divisions of n symbols differ from the uniform distribution
-//! by at most n · t · 2⁻⁵⁰ in total variation. A ratio is at least 1 / t. A weight becomes 0 only if the token would be
-//! drawn less than once in 2¹⁰⁰⁰ times.
+//! If tokens have at most t symbols, the relative error of the counts grows by at most t · 2⁻⁵² with each symbol, and each
+//! of the at most t draws at a symbol is off by at most 2⁻⁵¹. So the divisions of n symbols differ from the uniform
+//! distribution by at most n · t · 2⁻⁵⁰ in total variation. A ratio is at least 1 / t. A weight becomes 0 only for a token
+//! that would be drawn less than once in 2¹⁰⁰⁰ times.
 //!
 //! Takes n · t look-ups, each of which reads the bytes of a token, and 96 bytes of memory for each byte of a piece.
 //!
@@ -75,11 +75,10 @@ impl Encoder {
             return longest;
         }
         let mut longest = vec![0; 256];
-        for (_, token) in self.vocabulary.iter() {
-            if let Some(&first) = token.bytes.first() {
-                let longest = &mut longest[usize::from(first)];
-                *longest = token.bytes.len().max(*longest);
-            }
+        for (_, Token { bytes, .. }) in self.vocabulary.iter() {
+            let Some(&first) = bytes.first() else { continue };
+            let longest = &mut longest[usize::from(first)];
+            *longest = bytes.len().max(*longest);
         }
         self.longest.get_or_init(|| longest)
     }
@@ -101,7 +100,7 @@ struct Symbol {
 }
 
 /// The token that a symbol chooses, of those that begin at it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Choice {
     id: TokenId,
     /// The symbol behind the token.
@@ -148,22 +147,17 @@ impl Divider<'_> {
     fn row(&self, piece: &[u8]) -> Result<Row<'_>> {
         let Encoder { symbols, vocabulary, .. } = self.encoder;
         let mut row = Row { divider: self, symbols: Vec::new(), text: Vec::new() };
-        symbols.for_each(
-            piece,
-            |symbol| self.encoder.unknown_unit(symbol),
-            |id, span| {
-                let bytes = &piece[span];
-                let form = match vocabulary.token(id) {
-                    Some(Token { kind: TokenKind::Text(form), bytes: own }) if own == bytes => {
-                        Some(form)
-                    }
-                    _ => None,
-                };
-                let place = row.text.len()..row.text.len() + bytes.len();
-                row.text.extend_from_slice(bytes);
-                row.symbols.push(Symbol { id, form, place });
-            },
-        )?;
+        let unknown = |symbol| self.encoder.unknown_unit(symbol);
+        symbols.for_each(piece, unknown, |id, span| {
+            let bytes = &piece[span];
+            let form = match vocabulary.token(id).filter(|token| token.bytes == bytes) {
+                Some(Token { kind: TokenKind::Text(form), .. }) => Some(form),
+                _ => None,
+            };
+            let start = row.text.len();
+            row.text.extend_from_slice(bytes);
+            row.symbols.push(Symbol { id, form, place: start..row.text.len() });
+        })?;
         Ok(row)
     }
 
@@ -175,61 +169,50 @@ impl Divider<'_> {
 }
 
 impl Row<'_> {
-    /// Whether all symbols may be joined to a token.
+    /// Whether all symbols together may be joined to this token.
     fn may_be(&self, id: TokenId) -> bool {
-        let whole = (self.symbols.len(), id);
-        !self.symbols.is_empty() && self.joined(0).any(|joined| joined == whole)
+        self.joined(0).any(|joined| joined == (self.symbols.len(), id))
     }
 
     /// The choice of each symbol, and one for the end.
     fn choices(&self, division: Division, seed: &mut u64) -> Vec<Choice> {
-        let end = Choice { id: 0, end: 0, n_tokens: 0, ratio: 1.0 };
-        let mut choices = vec![end; self.symbols.len() + 1];
+        let mut choices = vec![Choice::default(); self.symbols.len() + 1];
         for start in (0..self.symbols.len()).rev() {
             choices[start] = self.choice(start, &choices, division, seed);
         }
         choices
     }
 
-    /// The choice of a symbol, after those behind it.
-    fn choice(
-        &self,
-        start: usize,
-        choices: &[Choice],
-        division: Division,
-        seed: &mut u64,
-    ) -> Choice {
+    /// The choice of a symbol, when those behind it have chosen.
+    fn choice(&self, start: usize, later: &[Choice], division: Division, seed: &mut u64) -> Choice {
         let (mut end, mut id) = (start + 1, self.symbols[start].id);
         let (mut n_weighed, mut weight, mut total) = (end, 1.0, 1.0);
         for (longer, joined) in self.joined(start) {
-            let ratios = choices[n_weighed..longer].iter().map(|choice| choice.ratio);
+            let ratios = later[n_weighed..longer].iter().map(|choice| choice.ratio);
             weight *= ratios.product::<f64>();
             total += weight;
             n_weighed = longer;
             let is_chosen = match division {
                 Division::Uniform => random_part(seed) * total < weight,
-                Division::Fewest => choices[longer].n_tokens <= choices[end].n_tokens,
+                Division::Fewest => later[longer].n_tokens <= later[end].n_tokens,
                 Division::Longest => true,
             };
             if is_chosen {
                 (end, id) = (longer, joined);
             }
         }
-        Choice { id, end, n_tokens: 1 + choices[end].n_tokens, ratio: 1.0 / total }
+        Choice { id, end, n_tokens: 1 + later[end].n_tokens, ratio: 1.0 / total }
     }
 
     /// The tokens that a symbol and those behind it may be joined to, from the shortest to the longest, each with the
     /// symbol behind it.
     fn joined(&self, start: usize) -> impl Iterator<Item = (usize, TokenId)> {
-        let first = &self.symbols[start];
-        let text = &self.text[first.place.start..];
-        let longest = text.first().map_or(0, |&byte| self.divider.longest[usize::from(byte)]);
-        let text = &text[..longest.min(text.len())];
         let token = move |index: usize| {
-            let last = &self.symbols[index];
+            let (first, last) = (&self.symbols[start], &self.symbols[index]);
             let form = Form::new(first.form?.continues(), last.form?.ends());
-            let bytes = text.get(..last.place.end - first.place.start)?;
-            Some(self.divider.id(form, bytes).map(|id| (index + 1, id)))
+            let bytes = &self.text[first.place.start..last.place.end];
+            let longest = self.divider.longest[usize::from(*bytes.first()?)];
+            (bytes.len() <= longest).then(|| Some((index + 1, self.divider.id(form, bytes)?)))
         };
         (start + 1..self.symbols.len()).map_while(token).flatten()
     }
@@ -241,15 +224,14 @@ impl Divider<'_> {
     /// pair.
     pub(crate) fn split_at_random(
         &self,
-        ids: &[TokenId],
+        mut ids: Vec<TokenId>,
         n_draws: usize,
         mut seed: u64,
     ) -> Vec<TokenId> {
         if ids.is_empty() {
-            return Vec::new();
+            return ids;
         }
         // The order of places does not matter for a draw, so the right part of a token is put at the end, and linked.
-        let mut ids = ids.to_vec();
         let mut nexts: Vec<_> = (1..ids.len()).map(Some).chain([None]).collect();
         for _ in 0..n_draws {
             let place = random_below(ids.len(), &mut seed);

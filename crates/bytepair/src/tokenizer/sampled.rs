@@ -2,8 +2,8 @@
 //!
 //! A text is cut into added tokens and pieces as for `encode`; only the tokens of a piece differ. Together they have the
 //! bytes and the marks of the tokens of `encode`, so decoders that look at nothing else give the same text. The rules
-//! for one piece are in `encode/divided.rs` and `encode/merge/dropout.rs`, which also say what they cost. No rule uses
-//! the cache of pieces.
+//! for one piece are in `encode/divided.rs` and `encode/merge/dropout.rs`, which also say what they cost. Neither uses the
+//! cache of pieces.
 
 use super::walk::Depth;
 use super::{EncodeOptions, Tokenizer};
@@ -55,7 +55,8 @@ impl Tokenizer {
                 let ids = self.encode(text, options)?;
                 ask(ids.len().saturating_mul(SPLITTING_LEN))?;
                 let divider = self.of(options.added_tokens).divider();
-                Ok(divider.split_at_random(&ids, part_of(ids.len(), rate), seed))
+                let n_draws = part_of(ids.len(), rate);
+                Ok(divider.split_at_random(ids, n_draws, seed))
             }
             Method::Divided(division) => self.encode_divided(division, seed, text, options),
         }
