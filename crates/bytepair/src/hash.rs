@@ -36,6 +36,12 @@ pub(crate) fn random_below(n: usize, seed: &mut u64) -> usize {
     ((u128::from(random(seed)) * n as u128) >> 64) as usize
 }
 
+/// A random number from 0 up to, but not including, 1: a multiple of 2⁻⁵³.
+#[expect(clippy::cast_precision_loss, reason = "53 bits fit exactly")]
+pub(crate) fn random_part(seed: &mut u64) -> f64 {
+    (random(seed) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
 /// The hash of `bytes`, starting from `seed`.
 #[inline]
 pub(crate) fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {

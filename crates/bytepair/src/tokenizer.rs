@@ -59,7 +59,7 @@ pub use self::with_spans::WordsOrPair;
 use self::worker::Worker;
 use crate::added::{MatchedText, Matcher, Specials};
 use crate::batch::BYTES_PER_ID;
-use crate::encode::{Dropout, Encoder, Joinable, Spelling};
+use crate::encode::{Dropout, Encoder, Spelling};
 use crate::encoding::Traced;
 use crate::error::Result;
 use crate::memory::huge_pages::reserve;
@@ -123,8 +123,6 @@ pub struct Tokenizer {
     /// For views of texts with units that nothing stands for. Made at first use; the inner value is `None` if
     /// something stands for every unit.
     with_missing: OnceLock<Option<WithMissing>>,
-    /// For encodings by other rules than merges. Made at the first such call.
-    joinable: OnceLock<Arc<Joinable>>,
 }
 
 impl Tokenizer {
@@ -161,7 +159,6 @@ impl Tokenizer {
             token_bytes: OnceLock::new(),
             finding_only: Mutex::default(),
             with_missing: OnceLock::new(),
-            joinable: OnceLock::new(),
             parts,
         })
     }
@@ -422,7 +419,6 @@ impl Tokenizer {
             token_bytes: OnceLock::new(),
             finding_only: Mutex::default(),
             with_missing: OnceLock::new(),
-            joinable: self.joinable.clone(),
         }
     }
 }

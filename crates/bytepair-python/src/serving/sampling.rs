@@ -1,6 +1,6 @@
 //! `encode_by`: encodings by other rules than all merges.
 
-use bytepair::serving::Method;
+use bytepair::serving::{Division, Method};
 use bytepair::vocabulary::TokenId;
 use pyo3::prelude::*;
 
@@ -13,9 +13,9 @@ use crate::tokenizer::calls::{Keywords, Options, drawn_seed, probability};
 const METHODS: [(&str, Method); 5] = [
     ("dropout", Method::Dropout(0.1)),
     ("stochastok", Method::StochasTok(0.1)),
-    ("uniform", Method::Uniform),
-    ("fewest", Method::Fewest),
-    ("longest", Method::Longest),
+    ("uniform", Method::Divided(Division::Uniform)),
+    ("fewest", Method::Divided(Division::Fewest)),
+    ("longest", Method::Divided(Division::Longest)),
 ];
 
 /// Return the ids of a text by another rule than all its merges.
@@ -39,7 +39,7 @@ const METHODS: [(&str, Method); 5] = [
 /// >>> import bytepair
 /// >>> from bytepair.serving import encode_by
 /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-/// >>> tokenizer.encode("low"), encode_by(tokenizer, "low", "uniform", seed=3)
+/// >>> tokenizer.encode("low"), encode_by(tokenizer, "low", "uniform", seed=6)
 /// ([257], [256, 86])
 ///
 /// Raises the errors of ``Tokenizer.encode``, and:
@@ -61,23 +61,19 @@ pub(crate) fn encode_by(
 ) -> PyResult<Vec<TokenId>> {
     let options = Options::of("encode_by", options, &[])?;
     let mut chosen = value_of("method", method, &METHODS)?;
-    let has_no_effect = |option| {
+    let unused = match chosen {
+        Method::Divided(_) if rate.is_some() => Some("rate"),
+        Method::Divided(Division::Fewest | Division::Longest) if seed.is_some() => Some("seed"),
+        _ => None,
+    };
+    if let Some(option) = unused {
         let message = format!("{option} has no effect with the method {method:?}; leave it out");
-        Err(raise("TokenizerError", message))
-    };
-    match (&mut chosen, rate) {
-        (Method::Dropout(held) | Method::StochasTok(held), Some(rate)) => {
-            *held = probability("rate", rate)?;
-        }
-        (_, Some(_)) => return has_no_effect("rate"),
-        (_, None) => {}
+        return Err(raise("TokenizerError", message));
     }
-    let seed = match (chosen, seed) {
-        (Method::Fewest | Method::Longest, Some(_)) => return has_no_effect("seed"),
-        (Method::Fewest | Method::Longest, None) => 0,
-        (_, Some(seed)) => number("seed", seed)?,
-        (_, None) => drawn_seed(py)?,
-    };
+    if let (Method::Dropout(held) | Method::StochasTok(held), Some(rate)) = (&mut chosen, rate) {
+        *held = probability("rate", rate)?;
+    }
+    let seed = seed.map_or_else(|| drawn_seed(py), |seed| number("seed", seed))?;
     let (tokenizer, options) = (&tokenizer.0, options.core());
     py.detach(|| tokenizer.encode_by(chosen, seed, text.bytes(), options)).or_raise()
 }

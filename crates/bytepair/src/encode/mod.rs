@@ -32,7 +32,8 @@ mod whole_tokens;
 
 pub(crate) use by_parts::{ByParts, PartsContext, Pieces};
 pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query, splice};
-pub(crate) use divided::{Division, Drawn, Joinable};
+pub(crate) use divided::Divider;
+pub use divided::Division;
 pub(crate) use edited::EditedMerges;
 pub(crate) use growing_piece::{Growing, Grown};
 pub use merge::Dropout;
@@ -86,6 +87,8 @@ pub struct Encoder {
     /// Built when the first long piece comes, or the first piece that may grow. The inner value is `None` if some token
     /// has no fixed length.
     lengths: OnceLock<Option<Lengths>>,
+    /// By first byte: the length of the longest token. Built when the first piece is divided.
+    longest: OnceLock<Vec<usize>>,
     /// Added tokens that come as pieces.
     repeated: Vec<Repeated>,
     /// Tokens that a whole piece never becomes: the piece is merged instead.
@@ -155,6 +158,7 @@ impl Encoder {
             vocabulary,
             cuts: OnceLock::new(),
             lengths: OnceLock::new(),
+            longest: OnceLock::new(),
             spelling: None,
             repeated: Vec::new(),
             never_whole: HashSet::new(),

@@ -6,5 +6,6 @@
 mod trie;
 
 pub use self::trie::ByteTrie;
+pub use crate::encode::Division;
 pub use crate::patch::Patch;
 pub use crate::tokenizer::{Healed, Method, TokenBytes, TokenClass};

@@ -2,14 +2,12 @@
 //!
 //! A text is cut into added tokens and pieces as for `encode`; only the tokens of a piece differ. Together they have the
 //! bytes and the marks of the tokens of `encode`, so decoders that look at nothing else give the same text. The rules
-//! for one piece are in `encode/divided.rs` and `encode/merge/dropout.rs`, which also say what they cost. No rule uses
-//! the cache of pieces.
-
-use std::sync::Arc;
+//! for one piece are in `encode/divided.rs` and `encode/merge/dropout.rs`, which also say what they cost. Neither uses the
+//! cache of pieces.
 
 use super::walk::Depth;
 use super::{EncodeOptions, Tokenizer};
-use crate::encode::{Division, Drawn, Dropout, Joinable};
+use crate::encode::{Divider, Division, Dropout};
 use crate::error::{Error, Result};
 use crate::memory::ask;
 use crate::segment::Segment;
@@ -22,12 +20,8 @@ pub enum Method {
     Dropout(f64),
     /// By merges; then tokens are split at random, as many times as this part of their number (Sims et al. 2025).
     StochasTok(f64),
-    /// Any division of a piece into tokens, each with the same probability (Cognetta et al. 2024).
-    Uniform,
-    /// A division of each piece into the fewest tokens; the one whose first tokens are the longest.
-    Fewest,
-    /// The longest token that each piece begins with, then the longest that its rest begins with, and so on.
-    Longest,
+    /// By a rule that divides each piece into tokens.
+    Divided(Division),
 }
 
 /// Bytes of memory for each id whose token may be split: two ids and their links.
@@ -36,7 +30,7 @@ const SPLITTING_LEN: usize = 40;
 impl Tokenizer {
     /// The ids of a text by another rule than all its merges. The same seed gives the same ids.
     ///
-    /// Options about the template, lengths and dropout are ignored.
+    /// Of the options, only those about special and added tokens are used.
     ///
     /// # Errors
     /// As for [`Self::encode`]; and if a rate is not from 0 to 1.
@@ -47,31 +41,25 @@ impl Tokenizer {
         text: &[u8],
         options: EncodeOptions<'_>,
     ) -> Result<Vec<TokenId>> {
-        let EncodeOptions { allowed_special, disallowed_special, added_tokens, .. } = options;
-        let options = EncodeOptions {
-            allowed_special,
-            disallowed_special,
-            added_tokens,
-            ..EncodeOptions::default()
-        };
-        let division = match method {
+        let options =
+            EncodeOptions { add_special_tokens: false, fit_length: None, dropout: None, ..options };
+        match method {
+            Method::Dropout(rate) | Method::StochasTok(rate) if !(0.0..=1.0).contains(&rate) => {
+                Err(Error::option("rate", format!("{rate} is not from 0 to 1")))
+            }
             Method::Dropout(probability) => {
-                check(probability)?;
                 let dropout = Some(Dropout { probability, seed });
-                return self.encode(text, EncodeOptions { dropout, ..options });
+                self.encode(text, EncodeOptions { dropout, ..options })
             }
             Method::StochasTok(rate) => {
-                check(rate)?;
                 let ids = self.encode(text, options)?;
                 ask(ids.len().saturating_mul(SPLITTING_LEN))?;
+                let divider = self.of(options.added_tokens).divider();
                 let n_draws = part_of(ids.len(), rate);
-                return Ok(self.of(added_tokens).joinable().split_at_random(&ids, n_draws, seed));
+                Ok(divider.split_at_random(ids, n_draws, seed))
             }
-            Method::Uniform => Division::Uniform,
-            Method::Fewest => Division::Fewest,
-            Method::Longest => Division::Longest,
-        };
-        self.encode_divided(division, seed, text, options)
+            Method::Divided(division) => self.encode_divided(division, seed, text, options),
+        }
     }
 
     fn encode_divided(
@@ -82,38 +70,21 @@ impl Tokenizer {
         options: EncodeOptions<'_>,
     ) -> Result<Vec<TokenId>> {
         let call = self.call(options)?;
-        let (encoder, joinable) = (call.tokenizer.encoder(), call.tokenizer.joinable());
+        let divider = call.tokenizer.divider();
         let mut ids = Vec::new();
-        call.tokenizer.workers.with(|worker| {
-            call.walk_to_ids(Segment::whole(text), Depth::Piece, &mut ids, |text, place, ids| {
-                let piece = &text.text[place];
-                let drawn = Drawn { joinable, division, seed: &mut seed };
-                match call.matcher.whole_piece(piece) {
-                    Some(id) => ids.push(id),
-                    None => encoder.divide(piece, drawn, &mut worker.scratch, ids)?,
-                }
-                Ok(())
-            })
+        call.walk_to_ids(Segment::whole(text), Depth::Piece, &mut ids, |text, place, ids| {
+            let piece = &text.text[place];
+            match call.matcher.whole_piece(piece) {
+                Some(id) => ids.push(id),
+                None => divider.divide(piece, division, &mut seed, ids)?,
+            }
+            Ok(())
         })?;
         Ok(ids)
     }
 
-    /// The tokens that can be made of parts. Threads that come at the same time each find them.
-    fn joinable(&self) -> &Joinable {
-        if let Some(made) = self.joinable.get() {
-            return made;
-        }
-        let added = self.parts.added.iter().map(|token| token.id);
-        let left_out = added.chain(self.encoder().unknown()).collect();
-        let made = Joinable::new(&self.parts.vocabulary, &self.parts.units, left_out);
-        self.joinable.get_or_init(|| Arc::new(made))
-    }
-}
-
-fn check(rate: f64) -> Result<()> {
-    match (0.0..=1.0).contains(&rate) {
-        true => Ok(()),
-        false => Err(Error::option("rate", format!("{rate} is not from 0 to 1"))),
+    fn divider(&self) -> Divider<'_> {
+        self.encoder().divider(self.parts.added.iter().map(|token| token.id))
     }
 }
 

@@ -1,63 +1,47 @@
 //! Divisions against all divisions of a short piece.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::super::tests::{any_token, any_units, small_encoder};
 use super::*;
+use crate::units::{END_MARK, EndMark, Units};
+use crate::vocabulary::Vocabulary;
 
-/// The divisions of symbols, each as the ids of its tokens with the number of symbols of each.
-fn all(joinable: &Joinable, symbols: &[Symbol<'_>]) -> Vec<Vec<(usize, TokenId)>> {
+/// The divisions of the symbols from `start` on, each as the ids of its tokens with the number of symbols of each.
+fn all(row: &Row<'_>, start: usize) -> Vec<Vec<(usize, TokenId)>> {
     let mut divisions = Vec::new();
-    for end in 1..=symbols.len() {
-        let tokens: Option<Vec<_>> = symbols[..end].iter().map(|symbol| symbol.token).collect();
-        let joined = tokens.and_then(|tokens| {
-            let kind = merged_kind(tokens[0].kind, tokens[end - 1].kind);
-            let bytes = tokens.iter().map(|token| token.bytes).collect::<Vec<_>>().concat();
-            joinable.id(Token { kind, bytes: &bytes }).filter(|_| !bytes.is_empty())
+    let symbols = &row.symbols[start..];
+    for n_symbols in 1..=symbols.len() {
+        let forms: Option<Vec<_>> = symbols[..n_symbols].iter().map(|symbol| symbol.form).collect();
+        let joined = forms.and_then(|forms| {
+            let form = Form::new(forms[0].continues(), forms[n_symbols - 1].ends());
+            let text = &row.text[symbols[0].place.start..symbols[n_symbols - 1].place.end];
+            row.divider.id(form, text).filter(|_| !text.is_empty())
         });
-        let first = if end == 1 { Some(symbols[0].id) } else { joined };
-        let rests = || match symbols.len() - end {
-            0 => vec![Vec::new()],
-            _ => all(joinable, &symbols[end..]),
+        let Some(first) = (if n_symbols == 1 { Some(symbols[0].id) } else { joined }) else {
+            continue;
         };
-        if let Some(first) = first {
-            divisions.extend(rests().iter().map(|rest| [&[(end, first)], &rest[..]].concat()));
-        }
+        let rests = all(row, start + n_symbols).into_iter();
+        divisions.extend(rests.map(|rest| [&[(n_symbols, first)], &rest[..]].concat()));
     }
-    divisions
+    if symbols.is_empty() { vec![Vec::new()] } else { divisions }
 }
 
-fn symbols_of<'e>(encoder: &'e Encoder, piece: &[u8]) -> Option<Vec<Symbol<'e>>> {
-    let mut scratch = Scratch::default();
-    let spans = encoder.lay_out(piece, &mut scratch).ok()?;
-    let symbols = scratch.ids.iter().zip(spans).map(|(&id, span)| {
-        let token = encoder.vocabulary.token(id);
-        let is_text = |token: &Token<'_>| matches!(token.kind, TokenKind::Text(_));
-        Symbol { id, token: token.filter(|token| is_text(token) && token.bytes == &piece[span]) }
-    });
-    Some(symbols.collect())
-}
-
-fn divided(
-    encoder: &Encoder,
-    joinable: &Joinable,
-    piece: &[u8],
-    by: Division,
-    seed: u64,
-) -> Vec<TokenId> {
-    let (mut ids, mut seed) = (Vec::new(), seed);
-    let scratch = &mut Scratch::default();
-    let drawn = Drawn { joinable, division: by, seed: &mut seed };
-    encoder.divide(piece, drawn, scratch, &mut ids).unwrap();
+fn divided(divider: &Divider<'_>, piece: &[u8], division: Division, mut seed: u64) -> Vec<TokenId> {
+    let mut ids = Vec::new();
+    divider.divide(piece, division, &mut seed, &mut ids).unwrap();
     ids
 }
 
 /// The pairs of tokens that the merge of which is a token.
-fn all_pairs(joinable: &Joinable, id: TokenId) -> BTreeSet<(TokenId, TokenId)> {
-    let (vocabulary, units) = (&joinable.vocabulary, &joinable.units);
-    let is_part = |&(id, token): &(TokenId, Token<'_>)| joinable.id(token) == Some(id);
+fn all_pairs(divider: &Divider<'_>, id: TokenId) -> BTreeSet<(TokenId, TokenId)> {
+    let (vocabulary, units) = (&divider.encoder.vocabulary, divider.encoder.symbols.units());
+    let is_part = |&(id, token): &(TokenId, Token<'_>)| {
+        !divider.left_out.contains(&id) && vocabulary.id(token) == Some(id)
+    };
     let parts: Vec<_> = vocabulary.iter().filter(is_part).collect();
     let whole = vocabulary.token(id).unwrap();
     let mut pairs = BTreeSet::new();
@@ -92,45 +76,64 @@ proptest! {
         seed: u64,
     ) {
         let encoder = small_encoder(&tokens, &[], &units);
-        let left_out = left_out.into_iter().chain(encoder.unknown()).collect();
-        let joinable = Joinable::new(&encoder.vocabulary, &units, left_out);
+        let divider = encoder.divider(left_out.into_iter());
         let piece = piece.as_bytes();
-        let Some(symbols) = symbols_of(&encoder, piece) else { return Ok(()) };
-        let all = if symbols.is_empty() { vec![Vec::new()] } else { all(&joinable, &symbols) };
+        let Ok(row) = divider.row(piece) else { return Ok(()) };
+        let all = all(&row, 0);
         let ids = |division: &Vec<(usize, TokenId)>| division.iter().map(|(_, id)| *id).collect::<Vec<_>>();
         let lens = |division: &Vec<(usize, TokenId)>| division.iter().map(|(len, _)| *len).collect::<Vec<_>>();
         let fewest = all.iter().map(Vec::len).min().unwrap();
         let fewest = all.iter().filter(|division| division.len() == fewest).max_by_key(|division| lens(division));
         let longest = all.iter().max_by_key(|division| lens(division));
-        prop_assert_eq!(divided(&encoder, &joinable, piece, Division::Fewest, 0), ids(fewest.unwrap()));
-        prop_assert_eq!(divided(&encoder, &joinable, piece, Division::Longest, 0), ids(longest.unwrap()));
-        let drawn = divided(&encoder, &joinable, piece, Division::Uniform, seed);
+        prop_assert_eq!(divided(&divider, piece, Division::Fewest, 0), ids(fewest.unwrap()));
+        prop_assert_eq!(divided(&divider, piece, Division::Longest, 0), ids(longest.unwrap()));
+        let drawn = divided(&divider, piece, Division::Uniform, seed);
         prop_assert!(all.iter().any(|division| ids(division) == drawn));
-        let counts = joinable.counts(&symbols);
+        let choices = row.choices(Division::Uniform, &mut 0);
+        let share: f64 = choices[..row.symbols.len()].iter().map(|choice| choice.ratio).product();
         let n_all = f64::from(u32::try_from(all.len()).unwrap());
-        prop_assert!((counts[0].in_units_of(0) - n_all).abs() < 0.5);
+        prop_assert!((1.0 / share - n_all).abs() < 1e-9);
         for id in (0..).take(encoder.vocabulary.len()) {
-            let expected = if joinable.left_out.contains(&id) { BTreeSet::new() } else { all_pairs(&joinable, id) };
-            prop_assert_eq!(joinable.pairs(id).into_iter().collect::<BTreeSet<_>>(), expected);
+            let expected = if divider.left_out.contains(&id) { BTreeSet::new() } else { all_pairs(&divider, id) };
+            prop_assert_eq!(divider.pairs(id).into_iter().collect::<BTreeSet<_>>(), expected);
         }
     }
 }
 
-/// Bytes, and runs of up to four letters.
-fn runs_of_letters() -> (Encoder, Joinable) {
+/// Runs of up to four letters.
+fn runs_of_letters() -> Encoder {
     let text = |bytes: &[u8]| (TokenKind::PLAIN, bytes.to_vec());
     let tokens = [text(b"a"), text(b"aa"), text(b"aaa"), text(b"aaaa")];
-    let encoder = small_encoder(&tokens, &[], &Units::characters());
-    let joinable = Joinable::new(&encoder.vocabulary, &Units::characters(), HashSet::new());
-    (encoder, joinable)
+    small_encoder(&tokens, &[], &Units::characters())
+}
+
+#[test]
+fn a_piece_that_spells_a_mark_or_a_name_stays_the_token_that_it_is_as_a_whole() {
+    let end_mark = Some(EndMark { text: "$".to_owned(), kind: EndMarkKind::Suffix });
+    let units = Units { end_mark, byte_fallback: true, ..Units::characters() };
+    let mut vocabulary = Vocabulary::new();
+    let letters = "ab$<0x41>".chars().map(String::from).collect::<Vec<_>>();
+    for letter in &letters {
+        vocabulary.push(Token::plain(letter.as_bytes())).unwrap();
+        vocabulary.push(Token { kind: TokenKind::ENDING, bytes: letter.as_bytes() }).unwrap();
+    }
+    let marked = vocabulary.push(Token { kind: TokenKind::ENDING, bytes: b"ab" }).unwrap();
+    let byte = vocabulary.push(Token { kind: TokenKind::Byte, bytes: b"A" }).unwrap();
+    let encoder = Encoder::new(Arc::new(vocabulary), &units, true);
+    let divider = encoder.divider(std::iter::empty());
+    for (piece, id) in [("ab$", marked), ("<0x41>", byte), ("ab", marked)] {
+        let ids = divided(&divider, piece.as_bytes(), Division::Fewest, 0);
+        assert_eq!(ids, [id], "{piece}");
+    }
 }
 
 #[test]
 fn each_division_is_drawn_as_often_as_any_other() {
-    let (encoder, joinable) = runs_of_letters();
+    let encoder = runs_of_letters();
+    let divider = encoder.divider(std::iter::empty());
     let mut counts = BTreeMap::new();
     for seed in 0..29_000 {
-        let ids = divided(&encoder, &joinable, b"aaaaaa", Division::Uniform, seed);
+        let ids = divided(&divider, b"aaaaaa", Division::Uniform, seed);
         *counts.entry(ids).or_insert(0_u32) += 1;
     }
     assert_eq!(counts.len(), 29);
@@ -141,26 +144,27 @@ fn each_division_is_drawn_as_often_as_any_other() {
 
 #[test]
 fn counts_of_long_pieces_grow_as_they_should() {
-    let (encoder, joinable) = runs_of_letters();
-    let symbols = symbols_of(&encoder, "a".repeat(20_000).as_bytes()).unwrap();
-    let counts = joinable.counts(&symbols);
+    let encoder = runs_of_letters();
+    let divider = encoder.divider(std::iter::empty());
+    let row = divider.row("a".repeat(20_000).as_bytes()).unwrap();
+    let choices = row.choices(Division::Uniform, &mut 0);
     // Each letter multiplies the number by the root of x⁴ = x³ + x² + x + 1.
-    for (count, next) in counts.iter().zip(&counts[1..counts.len() - 60]) {
-        let ratio = count.in_units_of(count.exponent) / next.in_units_of(count.exponent);
-        assert!((ratio - 1.927_561_975_482_925).abs() < 1e-13, "{ratio}");
+    for choice in &choices[..20_000 - 60] {
+        assert!((choice.ratio - 1.0 / 1.927_561_975_482_925).abs() < 1e-14, "{}", choice.ratio);
     }
-    let longest = divided(&encoder, &joinable, "a".repeat(4001).as_bytes(), Division::Longest, 0);
+    let longest = divided(&divider, "a".repeat(4001).as_bytes(), Division::Longest, 0);
     assert_eq!(longest.len(), 1001);
-    let drawn = divided(&encoder, &joinable, "a".repeat(4000).as_bytes(), Division::Uniform, 1);
+    let drawn = divided(&divider, "a".repeat(4000).as_bytes(), Division::Uniform, 1);
     assert_eq!(drawn.iter().map(|id| id + 1).sum::<u32>(), 4000);
 }
 
 #[test]
 fn splits_are_drawn_among_all_places_and_pairs() {
-    let (_, joinable) = runs_of_letters();
+    let encoder = runs_of_letters();
+    let divider = encoder.divider(std::iter::empty());
     let mut counts = BTreeMap::new();
     for seed in 0..12_000 {
-        *counts.entry(joinable.split_at_random(&[3, 2], 1, seed)).or_insert(0_i32) += 1;
+        *counts.entry(divider.split_at_random(vec![3, 2], 1, seed)).or_insert(0_i32) += 1;
     }
     let expected = [
         (vec![0, 2, 2], 2000),
@@ -173,6 +177,6 @@ fn splits_are_drawn_among_all_places_and_pairs() {
     for (ids, n) in expected {
         assert!((counts[&ids] - n).abs() < 150, "{ids:?} {counts:?}");
     }
-    assert_eq!(joinable.split_at_random(&[3; 9], 10_000, 1), [0; 36]);
-    assert_eq!(joinable.split_at_random(&[], 5, 1), [0; 0]);
+    assert_eq!(divider.split_at_random(vec![3; 9], 10_000, 1), [0; 36]);
+    assert_eq!(divider.split_at_random(vec![], 5, 1), [0; 0]);
 }

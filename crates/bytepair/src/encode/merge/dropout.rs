@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 
 use super::tree::{Tree, is_merge, place};
 use crate::error::{Error, Result};
-use crate::hash::random;
+use crate::hash::random_part;
 use crate::vocabulary::TokenId;
 use crate::vocabulary::merge_table::Merges;
 
@@ -44,10 +44,8 @@ impl Dropout {
     }
 
     /// Draws whether the next candidate is put aside.
-    #[expect(clippy::cast_precision_loss, reason = "53 bits fit exactly")]
     fn draw(&mut self) -> bool {
-        let bits = random(&mut self.seed) >> 11;
-        (bits as f64) < self.probability * (1_u64 << 53) as f64
+        random_part(&mut self.seed) < self.probability
     }
 }
 
