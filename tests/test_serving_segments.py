@@ -59,7 +59,7 @@ def test_segments_have_the_ids_of_their_texts_alone(tokenizer):
         ([("a", "all")], TypeError, "segment 0: trusted must be"),
         ([("a", None)], TypeError, "segment 0: trusted must be"),
         (["ab"], TypeError, "segment 0: expected a tuple"),
-        ("ab", TypeError, "expected a list of segments"),
+        ("ab", TypeError, "expected a collection of segments"),
         (
             [("", True), ("a", {"<x>"})],
             bytepair.SpecialTokenError,
