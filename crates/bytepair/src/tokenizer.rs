@@ -237,6 +237,7 @@ impl Tokenizer {
             }
             let mut ids = std::mem::take(&mut worker.ids);
             ids.clear();
+            reserve(&mut ids, text.len() / BYTES_PER_ID + 1);
             self.call(options)?.encode(text, 0, &mut ids, std::slice::from_mut(worker))?;
             if let Some(key) = key {
                 worker.recent.insert(key, &ids);
