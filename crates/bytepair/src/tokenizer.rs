@@ -217,8 +217,8 @@ impl Tokenizer {
         self.encode_in(Vec::new(), text, options, 1)
     }
 
-    /// Calls `take` with the ids of a text, in memory that later calls reuse. Meant for short texts, where allocating
-    /// a row would cost as much as finding the ids.
+    /// Calls `take` with the ids of a text, in memory that later calls reuse unless it is large. For a short text,
+    /// allocating a row would cost as much as finding the ids.
     ///
     /// # Errors
     /// As for [`Self::encode`].

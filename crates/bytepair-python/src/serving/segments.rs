@@ -226,14 +226,14 @@ struct Segment {
     found: SpecialNames,
 }
 
-impl Segment {
-    fn borrowed(&self) -> TextSegment<'_> {
-        TextSegment { text: self.text.bytes(), found: self.found.as_specials() }
-    }
-}
-
 fn borrowed(segments: &[Segment]) -> Vec<TextSegment<'_>> {
-    segments.iter().map(Segment::borrowed).collect()
+    segments
+        .iter()
+        .map(|segment| TextSegment {
+            text: segment.text.bytes(),
+            found: segment.found.as_specials(),
+        })
+        .collect()
 }
 
 /// The segments of a text. An error gives the index of the segment.

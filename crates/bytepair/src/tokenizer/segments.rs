@@ -2,7 +2,8 @@
 //!
 //! A chat consists of the text of its template, whose control tokens are found, and of messages, in which they are
 //! text. No token crosses the border of two segments, so the ids are those of the segments, one after the other.
-//! Spans of ids cost as much as in a full encoding, and a copy of the text.
+//! Ids cost what encoding each segment costs, and one copy of them. Spans of ids cost as much as in a full encoding, and
+//! a copy of the text.
 
 use super::{AddedTokens, EncodeOptions, Tokenizer};
 use crate::added::Specials;
