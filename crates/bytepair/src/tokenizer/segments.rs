@@ -84,22 +84,25 @@ impl Tokenizer {
         start: usize,
         encoded: &mut SegmentIds,
     ) -> Result<()> {
-        let (only, text) = (&mut None, segment.text);
+        let only;
         let (tokenizer, allowed_special) = match segment.found {
             Specials::None => (self.of(AddedTokens::Text), Specials::None),
             Specials::All => (self, Specials::All),
-            Specials::Only(names) => (&**only.insert(self.finding_only(names)?), Specials::None),
+            Specials::Only(names) => {
+                only = self.finding_only(names)?;
+                (&*only, Specials::None)
+            }
         };
         let options = EncodeOptions { allowed_special, ..EncodeOptions::default() };
         let SegmentIds { ids, offsets, .. } = encoded;
         let Some(offsets) = offsets else {
-            return tokenizer.with_ids(text, options, |found| {
+            return tokenizer.with_ids(segment.text, options, |found| {
                 ask_to_grow(ids, found.len())?;
                 ids.extend_from_slice(found);
                 Ok(())
             })?;
         };
-        let found = tokenizer.encode_full(text, None, options)?;
+        let found = tokenizer.encode_full(segment.text, None, options)?;
         ids.extend(found.ids);
         offsets.extend(found.offsets.iter().map(|span| (start + span.0, start + span.1)));
         Ok(())
