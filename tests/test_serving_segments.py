@@ -58,8 +58,11 @@ def test_segments_have_the_ids_of_their_texts_alone(tokenizer):
         ([("a", True), (1, True)], TypeError, "segment 1: expected str or bytes"),
         ([("a", "all")], TypeError, "segment 0: trusted must be"),
         ([("a", None)], TypeError, "segment 0: trusted must be"),
+        ([("a", {1})], TypeError, "segment 0: trusted must be"),
         (["ab"], TypeError, "segment 0: expected a tuple"),
-        ("ab", TypeError, "expected a list of segments"),
+        ("ab", TypeError, "expected a collection of segments, not one text"),
+        (5, TypeError, "expected a collection of segments, not int"),
+        ({("a", True)}, TypeError, "segments is a set"),
         (
             [("", True), ("a", {"<x>"})],
             bytepair.SpecialTokenError,

@@ -376,14 +376,27 @@ pub(crate) fn each_of<T>(
     texts: &Bound<'_, PyAny>,
     convert: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
 ) -> PyResult<Vec<T>> {
-    if texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
-        return Err(PyTypeError::new_err("expected a collection of texts, not one text"));
+    each_in("texts", texts, |index| format!("text {index} of the batch"), convert)
+}
+
+/// Converts each item of a collection. An error gives the place of the item.
+pub(crate) fn each_in<T>(
+    what: &str,
+    items: &Bound<'_, PyAny>,
+    place: impl Fn(usize) -> String,
+    convert: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
+    let wrong =
+        |found| Err(PyTypeError::new_err(format!("expected a collection of {what}, not {found}")));
+    if items.is_instance_of::<PyString>() || items.is_instance_of::<PyBytes>() {
+        return wrong("one text".to_owned());
     }
-    refuse_set("texts", texts)?;
+    refuse_set(what, items)?;
+    let Ok(iterator) = items.try_iter() else { return wrong(type_name(items)) };
     let mut converted = Vec::new();
-    for (index, text) in texts.try_iter()?.enumerate() {
-        converted
-            .push(convert(&text?).map_err(|error| in_batch(texts.py(), "text", index, error))?);
+    for (index, item) in iterator.enumerate() {
+        let one = convert(&item?);
+        converted.push(one.map_err(|error| in_place(items.py(), &place(index), error))?);
     }
     Ok(converted)
 }

@@ -11,7 +11,7 @@ use bytepair::Tokenizer;
 use bytepair::template::{Padding, Truncation, TruncationStrategy};
 use bytepair::units::Units;
 use bytepair::vocabulary::{Token, TokenId};
-use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
+use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList, PyString};
 
@@ -20,8 +20,7 @@ use crate::convert::{
     WordIndex,
 };
 use crate::error::{OrRaise, raise};
-use crate::importing::ready;
-use crate::output::{LEN_OF_OBJECT, Width, array, list, list_of};
+use crate::output::{LEN_OF_OBJECT, Width, array, array_of_pairs, list, list_of};
 use crate::template::side;
 
 /// The keyword arguments of a new encoding, which are also its attributes.
@@ -452,11 +451,7 @@ impl Encoding {
     /// >>> encoding.offsets_to_numpy().tolist()
     /// [[0, 2], [2, 3], [3, 5]]
     fn offsets_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        ready(py)?;
-        let number = |place: usize| i64::try_from(place).unwrap_or(i64::MAX);
-        let encoding = self.now();
-        let flat = encoding.offsets.iter().flat_map(|span| [number(span.0), number(span.1)]);
-        flat.collect::<Vec<_>>().into_pyarray(py).reshape([encoding.offsets.len(), 2])
+        array_of_pairs(py, self.now().offsets.iter().copied())
     }
 
     fn __len__(&self) -> usize {

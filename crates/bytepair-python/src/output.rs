@@ -26,8 +26,8 @@ use std::{mem, ptr};
 
 use bytepair::vocabulary::TokenId;
 use bytepair::{Batch, Number, Sink};
-use numpy::ndarray::ArrayViewMut1;
-use numpy::{Element, IntoPyArray, PyArray1};
+use numpy::ndarray::{Array2, ArrayViewMut1};
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
@@ -215,6 +215,17 @@ pub(crate) fn array_of<'py, T: Element + Copy + 'static>(
         Cow::Owned(numbers) if numbers.len() > MAX_COPIED => into_array(py, numbers),
         numbers => Ok(PyArray1::from_slice(py, &numbers)),
     }
+}
+
+/// The array of these pairs, one in each row.
+pub(crate) fn array_of_pairs(
+    py: Python<'_>,
+    pairs: impl Iterator<Item = (usize, usize)>,
+) -> PyResult<Bound<'_, PyArray2<i64>>> {
+    ready(py)?;
+    let number = |place: usize| i64::try_from(place).unwrap_or(i64::MAX);
+    let rows: Vec<_> = pairs.map(|(start, end)| [number(start), number(end)]).collect();
+    Ok(Array2::from(rows).into_pyarray(py))
 }
 
 fn narrow(ids: &[TokenId]) -> PyResult<Vec<u16>> {

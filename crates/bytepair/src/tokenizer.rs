@@ -36,7 +36,7 @@ mod worker;
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use self::call::{Call, NamedRules};
+use self::call::{Call, Choices, Rules};
 pub use self::decoding::DecodeStream;
 use self::decoding::Decoder;
 pub use self::definition::by_definition;
@@ -112,14 +112,14 @@ pub struct Tokenizer {
     /// For calls that allow all of them.
     all_special: Arc<Matcher>,
     /// For calls that name some of them, or forbid any.
-    named: NamedRules,
+    named: Choices<Rules>,
     workers: Pool<Worker>,
     /// For calls that find no added token. Made at the first such call.
     as_text: OnceLock<Arc<Self>>,
     /// Made when it is first asked for.
     token_bytes: OnceLock<TokenBytes>,
-    /// For segments in which only some added tokens are found, by their names. The latest first.
-    finding_only: Mutex<Vec<(Vec<String>, Arc<Self>)>>,
+    /// For segments in which only some added tokens are found.
+    finding_only: Choices<Arc<Self>>,
     /// For views of texts with units that nothing stands for. Made at first use; the inner value is `None` if
     /// something stands for every unit.
     with_missing: OnceLock<Option<WithMissing>>,
@@ -153,7 +153,7 @@ impl Tokenizer {
             decoder: Arc::new(Decoder::new(&parts)?),
             ordinary,
             all_special,
-            named: NamedRules::default(),
+            named: Mutex::default(),
             workers: Pool::new(Worker::default),
             as_text: OnceLock::new(),
             token_bytes: OnceLock::new(),
@@ -214,8 +214,8 @@ impl Tokenizer {
         self.encode_in(Vec::new(), text, options, 1)
     }
 
-    /// Calls `take` with the ids of a text, in memory that later calls reuse. Meant for short texts, where allocating
-    /// a row would cost as much as finding the ids.
+    /// Calls `take` with the ids of a text, in memory that later calls reuse unless it is large. For a short text,
+    /// allocating a row would cost as much as finding the ids.
     ///
     /// # Errors
     /// As for [`Self::encode`].
@@ -234,6 +234,7 @@ impl Tokenizer {
             }
             let mut ids = std::mem::take(&mut worker.ids);
             ids.clear();
+            reserve(&mut ids, text.len() / BYTES_PER_ID + 1);
             self.call(options)?.encode(text, 0, &mut ids, std::slice::from_mut(worker))?;
             if let Some(key) = key {
                 worker.recent.insert(key, &ids);
@@ -413,7 +414,7 @@ impl Tokenizer {
             decoder: Arc::clone(&self.decoder),
             ordinary: Arc::clone(&self.ordinary),
             all_special: Arc::clone(&self.all_special),
-            named: NamedRules::default(),
+            named: Mutex::default(),
             workers: Pool::new(Worker::default),
             as_text: OnceLock::new(),
             token_bytes: OnceLock::new(),

@@ -8,7 +8,6 @@ Left out: modes that vLLM has for single models, such as ``mistral``; and a few 
 mode. The cost is that of the mode ``hf``, and compiling once.
 """
 
-from pathlib import Path
 from typing import Any
 
 __all__ = ["BytepairTokenizer", "register"]
@@ -33,19 +32,9 @@ def register() -> None:
 class BytepairTokenizer:
     """What vLLM loads tokenizers with in the mode ``bytepair``."""
 
-    @classmethod
-    def from_pretrained(
-        cls,
-        path_or_repo_id: str | Path,
-        *arguments: Any,
-        download_dir: str | None = None,
-        fallback: bool = True,
-        **options: Any,
-    ) -> Any:
+    @staticmethod
+    def from_pretrained(*arguments: Any, fallback: bool = True, **options: Any) -> Any:
         """Load as vLLM's mode ``hf`` does, and accelerate the object.
-
-        Where vLLM keeps its loader elsewhere, that of transformers is used, and the object gets ``max_token_id``, the largest
-        id that has a token, and ``max_chars_per_token``, the length of the longest token as the file writes it.
 
         Raises
         ------
@@ -54,25 +43,9 @@ class BytepairTokenizer:
         TokenizerError
             ``fallback`` is false, and bytepair refuses the tokenizer.
         """
-        from .transformers import AutoTokenizer, accelerate_fast
+        from vllm.tokenizers.registry import TokenizerRegistry
 
-        try:
-            from vllm.tokenizers.hf import CachedHfTokenizer
-        except ImportError:
-            options |= {"cache_dir": download_dir, "fallback": fallback}
-            return _with_limits(
-                AutoTokenizer.from_pretrained(path_or_repo_id, *arguments, **options)
-            )
-        options["download_dir"] = download_dir
-        loaded = CachedHfTokenizer.from_pretrained(
-            path_or_repo_id, *arguments, **options
-        )
+        from .transformers import accelerate_fast
+
+        loaded = TokenizerRegistry.load_tokenizer("hf", *arguments, **options)
         return accelerate_fast(loaded, fallback=fallback)
-
-
-def _with_limits(tokenizer: Any) -> Any:
-    """Give an object the limits by which vLLM refuses ids and long prompts, added tokens included."""
-    vocabulary = tokenizer.get_vocab()
-    tokenizer.max_token_id = max(vocabulary.values())
-    tokenizer.max_chars_per_token = max(map(len, vocabulary))
-    return tokenizer

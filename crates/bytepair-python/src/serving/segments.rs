@@ -4,18 +4,16 @@
 
 use std::borrow::Cow;
 
-use bytepair::added::Specials;
 use bytepair::vocabulary::TokenId;
 use bytepair::{SegmentIds, TextSegment, fits_one_thread};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyList, PyTuple};
 
-use crate::convert::{Text, each_of, in_place, n_threads, refuse_set, type_name};
+use crate::convert::{SpecialNames, Text, each_in, each_of, n_threads, type_name};
 use crate::error::{OrRaise, raise};
-use crate::importing::ready;
-use crate::output::{LEN_OF_OBJECT, Width, array, array_of, list, list_of};
+use crate::output::{LEN_OF_OBJECT, Width, array, array_of, array_of_pairs, list, list_of};
 use crate::tokenizer::CoreTokenizer;
 use crate::tokenizer::calls::GIL_LEN;
 
@@ -90,7 +88,7 @@ impl SegmentEncoding {
     #[getter]
     fn segment_spans<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let ends = &self.0.ends;
-        pairs(py, [0].iter().chain(ends).copied().zip(ends.iter().copied()))
+        array_of_pairs(py, [0].iter().chain(ends).copied().zip(ends.iter().copied()))
     }
 
     /// The span of each id in the joined text of all segments, in characters.
@@ -129,7 +127,7 @@ impl SegmentEncoding {
     /// TokenizerError
     ///     The segments were encoded without ``offsets=True``.
     fn offsets_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        pairs(py, self.spans()?.iter().copied())
+        array_of_pairs(py, self.spans()?.iter().copied())
     }
 
     fn __len__(&self) -> usize {
@@ -147,17 +145,6 @@ impl SegmentEncoding {
         let message = "the segments were encoded without offsets; pass offsets=True";
         self.0.offsets.as_deref().ok_or_else(|| raise("TokenizerError", message))
     }
-}
-
-fn pairs(
-    py: Python<'_>,
-    pairs: impl Iterator<Item = (usize, usize)>,
-) -> PyResult<Bound<'_, PyArray2<i64>>> {
-    ready(py)?;
-    let number = |place: usize| i64::try_from(place).unwrap_or(i64::MAX);
-    let flat: Vec<_> = pairs.flat_map(|pair| [number(pair.0), number(pair.1)]).collect();
-    let n_pairs = flat.len() / 2;
-    flat.into_pyarray(py).reshape([n_pairs, 2])
 }
 
 /// Encode segments of a text, each on its own, and join their ids.
@@ -193,7 +180,7 @@ pub(crate) fn encode_segments(
     offsets: bool,
 ) -> PyResult<SegmentEncoding> {
     let segments = self::segments(segments)?;
-    let segments: Vec<_> = segments.iter().map(Segment::borrowed).collect();
+    let segments = borrowed(&segments);
     let encode = || tokenizer.0.encode_segments(&segments, offsets);
     let encoded = if len(&segments) <= GIL_LEN { encode() } else { py.detach(encode) };
     encoded.map(SegmentEncoding).or_raise()
@@ -221,8 +208,7 @@ pub(crate) fn encode_segments_batch(
     threads: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<SegmentEncoding>> {
     let rows = each_of(batch, segments)?;
-    let rows: Vec<Vec<_>> =
-        rows.iter().map(|row| row.iter().map(Segment::borrowed).collect()).collect();
+    let rows: Vec<_> = rows.iter().map(|row| borrowed(row)).collect();
     let lens = rows.iter().map(|row| len(row));
     let fits_one = threads.is_none() && fits_one_thread(lens);
     let n_threads = if fits_one { 1 } else { n_threads(threads)? };
@@ -237,42 +223,22 @@ fn len(segments: &[TextSegment<'_>]) -> usize {
 /// A segment from Python.
 struct Segment {
     text: Text,
-    found: Found,
+    found: SpecialNames,
 }
 
-enum Found {
-    All,
-    None,
-    Only(Vec<String>),
-}
-
-impl Segment {
-    fn borrowed(&self) -> TextSegment<'_> {
-        let found = match &self.found {
-            Found::All => Specials::All,
-            Found::None => Specials::None,
-            Found::Only(names) => Specials::Only(names),
-        };
-        TextSegment { text: self.text.bytes(), found }
-    }
+fn borrowed(segments: &[Segment]) -> Vec<TextSegment<'_>> {
+    segments
+        .iter()
+        .map(|segment| TextSegment {
+            text: segment.text.bytes(),
+            found: segment.found.as_specials(),
+        })
+        .collect()
 }
 
 /// The segments of a text. An error gives the index of the segment.
 fn segments(items: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
-    let wrong = || {
-        let message = "expected a list of segments, which are tuples (text, trusted), not";
-        PyTypeError::new_err(format!("{message} {}", type_name(items)))
-    };
-    if items.is_instance_of::<PyString>() || items.is_instance_of::<PyBytes>() {
-        return Err(wrong());
-    }
-    refuse_set("segments", items)?;
-    let items = items.try_iter().map_err(|_| wrong())?.enumerate();
-    let placed = |(index, item): (usize, PyResult<Bound<'_, PyAny>>)| {
-        let item = item?;
-        segment(&item).map_err(|error| in_place(item.py(), &format!("segment {index}"), error))
-    };
-    items.map(placed).collect()
+    each_in("segments", items, |index| format!("segment {index}"), segment)
 }
 
 fn segment(item: &Bound<'_, PyAny>) -> PyResult<Segment> {
@@ -284,21 +250,16 @@ fn segment(item: &Bound<'_, PyAny>) -> PyResult<Segment> {
     Ok(Segment { text, found: found(&fields.get_item(1)?)? })
 }
 
-/// What `trusted` says. The order of names does not matter.
-fn found(trusted: &Bound<'_, PyAny>) -> PyResult<Found> {
+/// The tokens to find, as `trusted` says.
+fn found(trusted: &Bound<'_, PyAny>) -> PyResult<SpecialNames> {
     if let Ok(is_trusted) = trusted.cast::<PyBool>() {
-        return Ok(if is_trusted.is_true() { Found::All } else { Found::None });
+        return Ok(if is_trusted.is_true() { SpecialNames::All } else { SpecialNames::None });
     }
-    let wrong = || {
-        let message = "trusted must be True, False or a collection of names of tokens, not";
-        PyTypeError::new_err(format!("{message} {}", type_name(trusted)))
-    };
-    if trusted.is_instance_of::<PyString>() {
-        return Err(wrong());
+    match trusted.extract() {
+        Ok(SpecialNames::All) => {}
+        Err(error) if error.is_instance_of::<PyTypeError>(trusted.py()) => {}
+        names => return names,
     }
-    let names = trusted.try_iter().map_err(|_| wrong())?;
-    let names = names.map(|name| name?.extract().map_err(|_| wrong()));
-    let mut names = names.collect::<PyResult<Vec<String>>>()?;
-    names.sort_unstable();
-    Ok(if names.is_empty() { Found::None } else { Found::Only(names) })
+    let message = "trusted must be True, False or a collection of names of tokens, not";
+    Err(PyTypeError::new_err(format!("{message} {}", type_name(trusted))))
 }

@@ -136,14 +136,14 @@ impl Encoding {
 }
 
 /// The number of characters before each place in a text.
-struct Characters<'t> {
+pub(crate) struct Characters<'t> {
     text: &'t [u8],
     /// By multiple of [`STEP`]; empty if each byte is a character.
     counts: Vec<usize>,
 }
 
 impl<'t> Characters<'t> {
-    fn new(text: &'t [u8]) -> Self {
+    pub(crate) fn new(text: &'t [u8]) -> Self {
         if text.is_ascii() {
             return Self { text, counts: Vec::new() };
         }
@@ -157,7 +157,7 @@ impl<'t> Characters<'t> {
     }
 
     /// The span in characters; an empty one stays empty.
-    fn span(&self, (start, end): (usize, usize)) -> (usize, usize) {
+    pub(crate) fn span(&self, (start, end): (usize, usize)) -> (usize, usize) {
         let last = self.begun_before(end);
         (if start == end { last } else { self.begun_at(start) }, last)
     }

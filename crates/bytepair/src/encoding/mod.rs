@@ -13,6 +13,7 @@ mod trace;
 
 use std::ops::Range;
 
+pub(crate) use self::editing::Characters;
 use self::editing::is_continuation;
 pub(crate) use self::trace::Traced;
 use crate::error::{Error, Result};

@@ -4,10 +4,10 @@
 //! the ids, and truncates and pads them. `walk` turns a text into pieces, `worker` turns a piece into ids, and
 //! `with_spans` tracks the origin of each id. Costs what those cost, and one pass for disallowed tokens.
 //!
-//! The matchers of calls that name special tokens are remembered. Building an automaton takes longer than encoding a
-//! short text, and a program tends to name the same tokens in every call. So the matchers of the last few choices are
-//! kept. Finding a remembered choice costs a comparison of names. No thread waits for another; at worst two threads
-//! build the same automaton.
+//! What is made for the tokens that a call names is remembered. Building an automaton takes longer than encoding a short
+//! text, and a program tends to name the same tokens in every call. So what was made for the last few choices is kept.
+//! Finding a remembered choice costs a comparison of names. No thread waits for another; at worst two threads make the
+//! same.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -85,10 +85,13 @@ impl Tokenizer {
     }
 
     fn rules(&self, allowed: Specials<'_>, disallowed: Specials<'_>) -> Result<Rules> {
-        self.named.get(&self.parts, [allowed, disallowed], || match allowed {
-            Specials::None => Ok(Arc::clone(&self.ordinary)),
-            Specials::All => Ok(Arc::clone(&self.all_special)),
-            only @ Specials::Only(_) => Self::matcher(&self.parts, only),
+        remembered(&self.named, [allowed, disallowed], || {
+            let matcher = match allowed {
+                Specials::None => Arc::clone(&self.ordinary),
+                Specials::All => Arc::clone(&self.all_special),
+                only @ Specials::Only(_) => Self::matcher(&self.parts, only)?,
+            };
+            Rules::new(&self.parts, matcher, [allowed, disallowed])
         })
     }
 }
@@ -310,7 +313,7 @@ impl<'c> Call<'c> {
 }
 
 /// How many choices are remembered.
-pub(super) const MAX_CHOICES: usize = 4;
+const MAX_CHOICES: usize = 4;
 
 /// What to find in a text: recognised tokens, and tokens that are an error.
 #[derive(Clone, Debug)]
@@ -319,11 +322,25 @@ pub(super) struct Rules {
     pub(super) disallowed: Option<Arc<Disallowed>>,
 }
 
-/// Rules by the choice of allowed and disallowed special tokens, the latest first.
-#[derive(Debug, Default)]
-pub(super) struct NamedRules(Mutex<Vec<([Names; 2], Rules)>>);
+impl Rules {
+    /// The rules that find tokens by a matcher, and refuse those that are disallowed and not allowed.
+    pub(super) fn new(
+        parts: &Parts,
+        matcher: Arc<Matcher>,
+        [allowed, disallowed]: [Specials<'_>; 2],
+    ) -> Result<Self> {
+        let disallowed = match disallowed {
+            Specials::None => None,
+            names => Some(Arc::new(Disallowed::new(&parts.added, allowed, names)?)),
+        };
+        Ok(Self { matcher, disallowed })
+    }
+}
 
-/// Whether all special tokens are chosen; if not, the names of those that are.
+/// What was made for the last choices of allowed and disallowed tokens, the latest first.
+pub(super) type Choices<T> = Mutex<Vec<([Names; 2], T)>>;
+
+/// Whether all tokens are chosen; if not, the names of those that are.
 type Names = (bool, Vec<String>);
 
 fn names(specials: Specials<'_>) -> (bool, &[String]) {
@@ -334,39 +351,31 @@ fn names(specials: Specials<'_>) -> (bool, &[String]) {
     }
 }
 
-impl NamedRules {
-    /// The rules for these allowed and disallowed special tokens. `matcher` makes the matcher for the allowed ones.
-    pub(super) fn get(
-        &self,
-        parts: &Parts,
-        [allowed, disallowed]: [Specials<'_>; 2],
-        matcher: impl FnOnce() -> Result<Arc<Matcher>>,
-    ) -> Result<Rules> {
-        let choice = [allowed, disallowed].map(names);
-        if let Ok(mut choices) = self.0.try_lock() {
-            let is_it = |(held, _): &([Names; 2], Rules)| {
-                held.iter()
-                    .zip(choice)
-                    .all(|(held, (is_all, names))| held.0 == is_all && held.1 == names)
-            };
-            if let Some(index) = choices.iter().position(is_it) {
-                choices[..=index].rotate_right(1);
-                return Ok(choices[0].1.clone());
-            }
-        }
-        let matcher = matcher()?;
-        let disallowed = match disallowed {
-            Specials::None => None,
-            names => Some(Arc::new(Disallowed::new(&parts.added, allowed, names)?)),
+/// What is remembered for a choice of allowed and disallowed tokens, or else what `make` makes for it.
+pub(super) fn remembered<T: Clone>(
+    choices: &Choices<T>,
+    choice: [Specials<'_>; 2],
+    make: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let choice = choice.map(names);
+    if let Ok(mut choices) = choices.try_lock() {
+        let is_it = |(held, _): &([Names; 2], T)| {
+            held.iter()
+                .zip(choice)
+                .all(|(held, (is_all, names))| held.0 == is_all && held.1 == names)
         };
-        let rules = Rules { matcher, disallowed };
-        if let Ok(mut choices) = self.0.try_lock() {
-            choices.truncate(MAX_CHOICES - 1);
-            let held = choice.map(|(is_all, names)| (is_all, names.to_vec()));
-            choices.insert(0, (held, rules.clone()));
+        if let Some(index) = choices.iter().position(is_it) {
+            choices[..=index].rotate_right(1);
+            return Ok(choices[0].1.clone());
         }
-        Ok(rules)
     }
+    let made = make()?;
+    if let Ok(mut choices) = choices.try_lock() {
+        choices.truncate(MAX_CHOICES - 1);
+        let held = choice.map(|(is_all, names)| (is_all, names.to_vec()));
+        choices.insert(0, (held, made.clone()));
+    }
+    Ok(made)
 }
 
 #[cfg(test)]
@@ -414,7 +423,7 @@ mod tests {
                     prop_assert_eq!(message(remembers.encode(text, options)), expected);
                 }
             }
-            prop_assert!(remembers.named.0.lock().unwrap().len() <= MAX_CHOICES);
+            prop_assert!(remembers.named.lock().unwrap().len() <= MAX_CHOICES);
         }
     }
 }

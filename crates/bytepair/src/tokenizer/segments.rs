@@ -2,18 +2,16 @@
 //!
 //! A chat consists of the text of its template, whose control tokens are found, and of messages, in which they are
 //! text. No token crosses the border of two segments, so the ids are those of the segments, one after the other.
-//! Spans of ids cost as much as in a full encoding, and a copy of the text.
+//! Ids cost what encoding each segment costs, and one copy of them. Spans of ids cost as much as in a full encoding, and
+//! a copy of the text.
 
 use super::{AddedTokens, EncodeOptions, Tokenizer};
 use crate::added::Specials;
-use crate::batch::{self, BYTES_PER_ID};
-use crate::encoding::Encoding;
+use crate::batch;
+use crate::encoding::Characters;
 use crate::error::{Error, ErrorKind, Result};
-use crate::memory::huge_pages::reserve;
+use crate::memory::ask_to_grow;
 use crate::vocabulary::TokenId;
-
-/// The ids of a longer segment are not copied from memory that calls reuse.
-const MAX_COPIED_LEN: usize = 2048;
 
 /// A part of a text that is encoded on its own.
 #[derive(Clone, Copy, Debug)]
@@ -45,20 +43,21 @@ impl Tokenizer {
         segments: &[TextSegment<'_>],
         with_offsets: bool,
     ) -> Result<SegmentIds> {
-        let mut encoded = SegmentIds::default();
-        let mut spans = Vec::new();
-        encoded.ends.reserve_exact(segments.len());
+        let offsets = with_offsets.then(Vec::new);
+        let mut encoded = SegmentIds { offsets, ..SegmentIds::default() };
         let mut start = 0;
         for (index, segment) in segments.iter().enumerate() {
-            let appended = match with_offsets {
-                true => self.append_with_spans(segment, start, &mut encoded.ids, &mut spans),
-                false => self.append_segment(segment, &mut encoded.ids),
-            };
+            let appended = self.append_segment(segment, start, &mut encoded);
             appended.map_err(|error| Error::from(ErrorKind::InSegment { index, error }))?;
             encoded.ends.push(encoded.ids.len());
             start += segment.text.len();
         }
-        encoded.offsets = with_offsets.then(|| in_characters(spans, segments));
+        if let Some(offsets) = &mut encoded.offsets {
+            // A character may lie in two segments.
+            let joined = segments.iter().map(|segment| segment.text).collect::<Vec<_>>().concat();
+            let characters = Characters::new(&joined);
+            offsets.iter_mut().for_each(|span| *span = characters.span(*span));
+        }
         Ok(encoded)
     }
 
@@ -74,69 +73,40 @@ impl Tokenizer {
     ) -> Result<Vec<SegmentIds>> {
         let len = |text: &Vec<TextSegment<'_>>| text.iter().map(|segment| segment.text.len()).sum();
         let lens: Vec<_> = texts.iter().map(len).collect();
-        let mut threads = vec![(); batch::n_useful(&lens, n_threads)];
         let encode = |index: usize, _: &mut [()]| self.encode_segments(&texts[index], with_offsets);
-        batch::map(&lens, &mut threads, false, encode)
+        batch::map(&lens, &mut vec![(); n_threads.max(1)], false, encode)
     }
 
-    fn append_segment(&self, segment: &TextSegment<'_>, ids: &mut Vec<TokenId>) -> Result<()> {
-        segment.with_call(self, |tokenizer, options| {
-            if segment.text.len() <= MAX_COPIED_LEN {
-                let append = |found: &[TokenId]| ids.extend_from_slice(found);
-                return tokenizer.with_ids(segment.text, options, append);
-            }
-            let call = tokenizer.call(options)?;
-            reserve(ids, segment.text.len() / BYTES_PER_ID + 1);
-            let worker = |workers: &mut [_]| call.encode(segment.text, 0, ids, workers);
-            call.tokenizer.with_workers(1, worker)
-        })
-    }
-
-    /// Appends the ids of a segment, and the spans of bytes that they stand for in the joined text.
-    fn append_with_spans(
+    /// Appends the ids of a segment that begins at this byte of the joined text, with their spans of bytes in that text.
+    fn append_segment(
         &self,
         segment: &TextSegment<'_>,
         start: usize,
-        ids: &mut Vec<TokenId>,
-        spans: &mut Vec<(usize, usize)>,
+        encoded: &mut SegmentIds,
     ) -> Result<()> {
-        let encode = |tokenizer: &Self, options: EncodeOptions<'_>| {
-            tokenizer.encode_full(segment.text, None, options)
+        let only;
+        let (tokenizer, allowed_special) = match segment.found {
+            Specials::None => (self.of(AddedTokens::Text), Specials::None),
+            Specials::All => (self, Specials::All),
+            Specials::Only(names) => {
+                only = self.finding_only(names)?;
+                (&*only, Specials::None)
+            }
         };
-        let encoding = segment.with_call(self, encode)?;
-        ids.extend(encoding.ids);
-        spans.extend(encoding.offsets.iter().map(|span| (start + span.0, start + span.1)));
+        let options = EncodeOptions { allowed_special, ..EncodeOptions::default() };
+        let SegmentIds { ids, offsets, .. } = encoded;
+        let Some(offsets) = offsets else {
+            return tokenizer.with_ids(segment.text, options, |found| {
+                ask_to_grow(ids, found.len())?;
+                ids.extend_from_slice(found);
+                Ok(())
+            })?;
+        };
+        let found = tokenizer.encode_full(segment.text, None, options)?;
+        ids.extend(found.ids);
+        offsets.extend(found.offsets.iter().map(|span| (start + span.0, start + span.1)));
         Ok(())
     }
-}
-
-impl TextSegment<'_> {
-    /// Calls `encode` with the tokenizer and the options that find the tokens of this segment.
-    fn with_call<R>(
-        &self,
-        tokenizer: &Tokenizer,
-        encode: impl FnOnce(&Tokenizer, EncodeOptions<'_>) -> Result<R>,
-    ) -> Result<R> {
-        let plain = EncodeOptions::default();
-        match self.found {
-            Specials::None => {
-                encode(tokenizer, EncodeOptions { added_tokens: AddedTokens::Text, ..plain })
-            }
-            all @ Specials::All => {
-                encode(tokenizer, EncodeOptions { allowed_special: all, ..plain })
-            }
-            Specials::Only(names) => encode(&*tokenizer.finding_only(names)?, plain),
-        }
-    }
-}
-
-/// Spans of bytes of the joined text as spans of characters. A character may lie in two segments.
-fn in_characters(spans: Vec<(usize, usize)>, segments: &[TextSegment<'_>]) -> Vec<(usize, usize)> {
-    let joined = segments.iter().map(|segment| segment.text).collect::<Vec<_>>().concat();
-    let sequence_ids = vec![Some(0); spans.len()];
-    let mut encoding = Encoding { offsets: spans, sequence_ids, ..Encoding::default() };
-    encoding.to_characters(&joined, None);
-    encoding.offsets
 }
 
 #[cfg(test)]
@@ -161,7 +131,7 @@ mod tests {
 
     /// Segments of text and of contents of added tokens, and which of these are found.
     fn segments() -> impl Strategy<Value = Vec<(Vec<u8>, u8, Vec<bool>)>> {
-        let text = prop_oneof![3 => text(), 1 => Just(b"low".repeat(MAX_COPIED_LEN / 3 + 1))];
+        let text = prop_oneof![3 => text(), 1 => Just(b"low".repeat(1000))];
         prop::collection::vec((text, 0..3_u8, any::<Vec<bool>>()), 0..5)
     }
 

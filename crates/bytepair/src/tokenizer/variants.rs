@@ -17,7 +17,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use super::call::{MAX_CHOICES, Rules};
+use super::call::{Rules, remembered};
 use super::{EncodeOptions, Parts, Tokenizer};
 use crate::added::{Matcher, Specials};
 use crate::error::{Error, ErrorKind, Result};
@@ -61,8 +61,10 @@ impl Tokenizer {
             let problem = "\"text\" finds no token in a text, so allowed_special must be left out";
             return Err(Error::option("added_tokens", problem));
         }
-        let (as_text, names) = (self.as_text(), [Specials::None, options.disallowed_special]);
-        as_text.named.get(&self.parts, names, || Ok(Arc::clone(&as_text.ordinary)))
+        let (as_text, choice) = (self.as_text(), [Specials::None, options.disallowed_special]);
+        remembered(&as_text.named, choice, || {
+            Rules::new(&self.parts, Arc::clone(&as_text.ordinary), choice)
+        })
     }
 
     /// This tokenizer without added tokens. Threads that arrive at the same time each make it, and none waits.
@@ -96,26 +98,17 @@ impl Tokenizer {
     /// # Errors
     /// If a name is not that of an added token.
     pub(super) fn finding_only(&self, names: &[String]) -> Result<Arc<Self>> {
-        if let Ok(mut made) = self.finding_only.try_lock()
-            && let Some(index) = made.iter().position(|(held, _)| held == names)
-        {
-            made[..=index].rotate_right(1);
-            return Ok(Arc::clone(&made[0].1));
-        }
-        let places = self.places_of_added();
-        if let Some(name) = names.iter().find(|name| !places.contains_key(name.as_str())) {
-            return Err(ErrorKind::NotAdded { name: name.clone() }.into());
-        }
-        let names_found: HashSet<_> = names.iter().collect();
-        let mut parts = self.parts.clone();
-        parts.added.retain(|token| names_found.contains(&token.content));
-        let matcher = Self::matcher(&parts, Specials::All)?;
-        let only = Arc::new(self.with_fewer_added(parts, matcher));
-        if let Ok(mut made) = self.finding_only.try_lock() {
-            made.truncate(MAX_CHOICES - 1);
-            made.insert(0, (names.to_vec(), Arc::clone(&only)));
-        }
-        Ok(only)
+        remembered(&self.finding_only, [Specials::Only(names), Specials::None], || {
+            let places = self.places_of_added();
+            if let Some(name) = names.iter().find(|name| !places.contains_key(name.as_str())) {
+                return Err(ErrorKind::NotAdded { name: name.clone() }.into());
+            }
+            let names_found: HashSet<_> = names.iter().collect();
+            let mut parts = self.parts.clone();
+            parts.added.retain(|token| names_found.contains(&token.content));
+            let matcher = Self::matcher(&parts, Specials::All)?;
+            Ok(Arc::new(self.with_fewer_added(parts, matcher)))
+        })
     }
 }
 
