@@ -99,12 +99,15 @@ CALLS: dict[str, Callable[[Tokenizer, list[str]], Work]] = {
 def table(wanted: dict[str, Any], rows: list[Row]) -> tuple[list[str], list[list[str]]]:
     """Give the columns and lines of a table, by CPU time: what was measured, what stands beside it, and the bound."""
     lines = []
+    own = {grid["engines"][0] for grid in wanted["grid"]}
     for case, found in itertools.groupby(rows, key=lambda row: row.case):
         bounds = wanted["bounds"].get(case.partition(",")[0], {})
         groups = [list(g) for _, g in itertools.groupby(found, lambda row: row.phase)]
         if "share" in bounds:
             groups = [min(groups, key=lambda group: _share(group[0]))]
         for ours, *others in groups:
+            if ours.engine not in own:  # ours failed, and has no rows
+                continue
             kind = ours.phase.rpartition(" ")[2]
             name = f"{case}, {ours.phase}".removesuffix(" median")
             shown = SIZES[kind](ours) if kind in SIZES else _times(ours, others)
