@@ -9,11 +9,11 @@ import itertools
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import mixture, serving, surgery, texts, vocabularies
+from . import mixture, surgery, texts, vocabularies
 from .engines import is_installed
 
 if sys.version_info >= (3, 11):
@@ -66,7 +66,7 @@ def cases(
         elif "base" in case:
             surgery.prepare(case, scratch)
         elif wanted["task"] == "serving":
-            serving.prepare(case, scratch)
+            case["file"] = str(_mixed(case, scratch))
         whole = _with_jobs(wanted, case)
         engines = {job["engine"].split()[0] for job in whole.jobs}
         if not wanted.get("peers") or len(engines) > 1:
@@ -100,7 +100,9 @@ def _is_chosen(engine: str, peers: list[str]) -> bool:
 
 def _sources(case: dict[str, Any]) -> list[str]:
     """Name the files that a case reads."""
-    return case.get("sources", [case["file"]] if "file" in case else [])
+    vocabularies_ = case.get("vocabularies", {}).values()
+    own = case.get("sources", [case["file"]] if "file" in case else [])
+    return [*own, *(options["path"] for options in vocabularies_)]
 
 
 def _listed(
@@ -257,30 +259,49 @@ def _prepare_encoding(case: dict[str, Any], scratch: Path) -> None:
 
 def _mixed(case: dict[str, Any], scratch: Path) -> Path:
     """Write the mixture of a case once."""
-    path = scratch / f"{case['n_bytes']}.txt"
+    name = zlib.crc32(" ".join(case["sources"]).encode())
+    path = scratch / f"{name:08x}-{case['n_bytes']}.txt"
     if not path.exists():
         paths = [texts.corpus(name) for name in case["sources"]]
         mixture.write(paths, case["n_bytes"], path)
     return path
 
 
-def _able_to(
-    found: Callable[[dict[str, Any], Path], Iterator[dict[str, Any]]],
-    wanted: dict[str, Any],
-    files: list[str],
-    scratch: Path,
+def _surgery(
+    wanted: dict[str, Any], files: list[str], scratch: Path
 ) -> Iterator[dict[str, Any]]:
-    """Give cases to the engines that are installed."""
-    for case in found(wanted, scratch):
+    """Change vocabularies, by the engines that are installed."""
+    for case in surgery.cases(wanted, scratch):
         able = filter(_is_at_hand, case["engines"])
         yield {**case, "engines": list(able)}
 
 
+def _serving(
+    wanted: dict[str, Any], files: list[str], scratch: Path
+) -> Iterator[dict[str, Any]]:
+    """Combine texts and sizes; a job goes through all vocabularies of its grid."""
+    folder = texts.SHARED / "vocabularies"
+    for grid in wanted["grid"]:
+        found = {name: wanted["vocabularies"][name] for name in grid["vocabularies"]}
+        for text, size in itertools.product(grid["texts"], grid["sizes"]):
+            yield {
+                **grid,
+                **wanted["texts"][text],
+                "name": grid["name"].format(text=text, size=size),
+                "size": size,
+                "vocabularies": {
+                    name: {**options, "path": str(folder / options["path"])}
+                    for name, options in found.items()
+                },
+                "engines": list(filter(_is_at_hand, grid["engines"])),
+            }
+
+
 MADE = {
-    "extend": functools.partial(_able_to, surgery.cases),
+    "extend": _surgery,
     "hostile": _hostile,
     "linear": _linear,
-    "prune": functools.partial(_able_to, surgery.cases),
-    "serving": functools.partial(_able_to, serving.cases),
+    "prune": _surgery,
+    "serving": _serving,
     "train": _train,
 }

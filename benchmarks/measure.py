@@ -9,20 +9,17 @@ imported, pages of mapped files that were touched, and what earlier phases held.
 
 import contextlib
 import gc
-import hashlib
 import os
 import re
 import resource
 import sys
 import time
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 Result = TypeVar("Result")
 
-LOOP_SECONDS = 0.05
 EVERYBODY = 2
 """This process and its children that have ended, for :func:`timed`."""
 
@@ -70,29 +67,6 @@ def timed(
     # The clock of /proc/stat ticks in hundredths of a second.
     others = max(0.0, busy - cpu - 0.01) / wall
     return result, Cost(wall, cpu, others, peak_bytes)
-
-
-def per_call(call: Callable[[Any], object], inputs: list[Any]) -> Cost:
-    """Give the cost of a call, by the median of some loops over its inputs."""
-    _, first = timed(call_all, call, inputs)
-    n_turns = 1 + int(LOOP_SECONDS / max(first.wall_seconds, 1e-6))
-    costs = sorted(timed(call_all, call, inputs * n_turns)[1] for _ in range(5))
-    middle, n_calls = costs[len(costs) // 2], len(inputs) * n_turns
-    wall, cpu = middle.wall_seconds / n_calls, middle.cpu_seconds / n_calls
-    return middle._replace(wall_seconds=wall, cpu_seconds=cpu)
-
-
-def call_all(call: Callable[[Any], object], inputs: Iterable[Any]) -> None:
-    """Call a function with each of some inputs."""
-    deque(map(call, inputs), maxlen=0)
-
-
-def digest_of(parts: Iterable[bytes]) -> str:
-    """Give a name that is the same for the same bytes."""
-    found = hashlib.blake2b(digest_size=8)
-    for part in parts:
-        found.update(part)
-    return found.hexdigest()
 
 
 def forget_peak() -> None:

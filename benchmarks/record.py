@@ -21,7 +21,8 @@ FOLDER = Path(__file__).parent / "record"
 LIBRARIES = (
     *("bytepair", "tokenizers", "tiktoken", "rustbpe", "bpeasy", "gigatoken"),
     *("sentencepiece", "fastokens", "splintr-rs", "bpe-continue"),
-    *("bpe-tokenizer-editor", "tokenizer-extension", "toktier", "numpy"),
+    *("bpe-tokenizer-editor", "tokenizer-extension"),
+    *("toktier", "transformers", "numpy"),
 )
 
 

@@ -25,7 +25,7 @@ PAGES = {
         *("encode", "encode-neox", "encode-llama", "sentencepiece"),
         *("encode-latency", "encode-document"),
     ),
-    "performance-other.md": ("stats", "loading", "linear", "browser"),
+    "performance-other.md": ("stats", "loading", "linear", "serving", "browser"),
 }
 """The results of each page, in order."""
 TEXTS = {

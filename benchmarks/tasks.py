@@ -12,29 +12,22 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from array import array
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from . import compare, surgery, texts
 from .engines import engine
-from .measure import (
-    EVERYBODY,
-    Cost,
-    Sample,
-    call_all,
-    digest_of,
-    forget_peak,
-    per_call,
-    timed,
-)
-from .serving import serving as serving
+from .measure import EVERYBODY, Cost, Sample, forget_peak, timed
 
 Job = dict[str, Any]
 Merges = Iterable[tuple[bytes, ...]]
 
 N_WINDOWS = 64
+LOOP_SECONDS = 0.05
 
 
 def train(job: Job) -> Iterator[Sample]:
@@ -59,7 +52,7 @@ def _learned(job: Job, merges: Merges, cost: Cost, n_bytes: int) -> Sample:
     lines = compare.lines(merges, job["compare"])
     if "learned" in job:
         Path(job["learned"]).write_bytes(b"\n".join(lines))
-    return Sample("train", *cost, n_bytes, len(lines), digest_of(lines))
+    return Sample("train", *cost, n_bytes, len(lines), _digest(lines))
 
 
 def linear(job: Job) -> Iterator[Sample]:
@@ -75,17 +68,17 @@ def linear(job: Job) -> Iterator[Sample]:
     english = train([texts.prose()])
     english.encode_to_numpy("")  # numpy is imported at the first call
     own, cost = timed(train, [text])
-    digest = digest_of(left + right for left, right in own.merges)
+    digest = _digest(left + right for left, right in own.merges)
     yield Sample("train", *cost, len(text), len(own.merges), digest)
     for tokenizer, name in ((own, "own"), (english, "English")):
         ids, cost = timed(tokenizer.encode_to_numpy, text)
-        digest = digest_of([ids.tobytes()])
+        digest = _digest([ids.tobytes()])
         yield Sample(f"encode ({name})", *cost, len(text), len(ids), digest)
         data, cost = timed(tokenizer.decode_bytes, ids)
         if data != text:
             message = "decoding does not give the text back"
             raise AssertionError(message)
-        yield Sample(f"decode ({name})", *cost, len(text), len(ids), digest_of([data]))
+        yield Sample(f"decode ({name})", *cost, len(text), len(ids), _digest([data]))
 
 
 def hostile(job: Job) -> Iterator[Sample]:
@@ -99,13 +92,13 @@ def hostile(job: Job) -> Iterator[Sample]:
         text = adversary.words_of_one_hash(n_bytes)
         train = functools.partial(bytepair.train_from_iterator, dialect="gpt2")
         own, cost = timed(functools.partial(train, merges=100, threads=1), [text])
-        digest = digest_of(left + right for left, right in own.merges)
+        digest = _digest(left + right for left, right in own.merges)
         yield Sample("train", *cost, n_bytes, len(own.merges), digest)
         return
     if job["kind"] == "letters one by one":
         tokenizer = bytepair.train_from_iterator([texts.prose()], merges=500)
         session = tokenizer.session()
-        _, cost = timed(call_all, session.append, ["a"] * n_bytes)
+        _, cost = timed(_call_all, session.append, ["a"] * n_bytes)
         yield Sample("count", *cost, n_bytes, len(session), "")
         return
     write, name = adversary.FILES[job["kind"]]
@@ -118,7 +111,7 @@ def hostile(job: Job) -> Iterator[Sample]:
     text = tokenizer.decode(range(tokenizer.n_vocab))[:-1]
     ids, cost = timed(tokenizer.encode_to_numpy, text)
     n_bytes = len(text.encode())
-    yield Sample("encode", *cost, n_bytes, len(ids), digest_of([ids.tobytes()]))
+    yield Sample("encode", *cost, n_bytes, len(ids), _digest([ids.tobytes()]))
 
 
 def encode(job: Job) -> Iterator[Sample]:
@@ -136,7 +129,7 @@ def encode(job: Job) -> Iterator[Sample]:
         result, cost = timed(work, batch)
         ids = _flat(module, result)
         n_bytes = sum(len(text.encode()) for text in batch)
-        yield Sample(phase, *cost, n_bytes, len(ids), digest_of([ids.tobytes()]))
+        yield Sample(phase, *cost, n_bytes, len(ids), _digest([ids.tobytes()]))
 
 
 def worst(job: Job) -> Iterator[Sample]:
@@ -147,7 +140,7 @@ def worst(job: Job) -> Iterator[Sample]:
         text = text.decode()
     result, cost = timed(module.one(tokenizer, output, job["n_threads"]), text)
     ids = _flat(module, [result])
-    yield Sample("encode", *cost, job["n_bytes"], len(ids), digest_of([ids.tobytes()]))
+    yield Sample("encode", *cost, job["n_bytes"], len(ids), _digest([ids.tobytes()]))
 
 
 def latency(job: Job) -> Iterator[Sample]:
@@ -160,8 +153,8 @@ def latency(job: Job) -> Iterator[Sample]:
     for n_bytes in job["sizes"]:
         found = texts.windows(texts.corpus(job["file"]), n_bytes, N_WINDOWS)
         ids = _flat(module, [call(text) for text in found])
-        digest = digest_of([ids.tobytes()])
-        cost = per_call(call, found)
+        digest = _digest([ids.tobytes()])
+        cost = _per_call(call, found)
         yield Sample(f"{n_bytes:,} B", *cost, n_bytes, len(ids), digest)
 
 
@@ -171,7 +164,7 @@ def calls(job: Job) -> Iterator[Sample]:
     Results of each call are compared. The median of some loops over several texts is taken.
     """
     module, _ = engine(job["engine"])
-    tokenizer = module.in_shape(Path(job["folder"]), job)
+    tokenizer = module.in_shape(Path(job["folder"], "vocabulary.json"), job)
     [n_bytes] = job["sizes"]
     found = texts.windows(texts.corpus(job["file"]), n_bytes, N_WINDOWS)
     rows = [tokenizer.encode(text) for text in found]
@@ -187,8 +180,69 @@ def calls(job: Job) -> Iterator[Sample]:
     }
     for phase, (call, inputs) in kinds.items():
         results = [call(one) for one in inputs]
-        digest = digest_of([json.dumps(results, sort_keys=True).encode()])
-        yield Sample(phase, *per_call(call, inputs), n_bytes, len(results), digest)
+        digest = _digest([json.dumps(results, sort_keys=True).encode()])
+        yield Sample(phase, *_per_call(call, inputs), n_bytes, len(results), digest)
+
+
+def _per_call(call: Callable[[Any], Any], inputs: list[Any]) -> Cost:
+    """Give the cost of a call, by the median of some loops over its inputs."""
+    _, first = timed(_call_all, call, inputs)
+    n_turns = 1 + int(LOOP_SECONDS / max(first.wall_seconds, 1e-6))
+    costs = sorted(timed(_call_all, call, inputs * n_turns)[1] for _ in range(5))
+    middle, n_calls = costs[len(costs) // 2], len(inputs) * n_turns
+    wall, cpu = middle.wall_seconds / n_calls, middle.cpu_seconds / n_calls
+    return middle._replace(wall_seconds=wall, cpu_seconds=cpu)
+
+
+def _call_all(call: Callable[[Any], object], found: list[Any]) -> None:
+    deque(map(call, found), maxlen=0)
+
+
+def serving(job: Job) -> Iterator[Sample]:
+    """Time a call of programs that serve models, with each vocabulary; the ids that it gave or read are compared."""
+    module, name = engine(job["engine"])
+    for vocabulary, options in job["vocabularies"].items():
+        work = module.serve(name, options, _served(job))
+        if "p99" in job["phases"]:
+            costs = _quantiles(work.call, work.inputs)
+        else:
+            _call_all(work.call, work.inputs)  # they were seen before
+            cost = _per_call(work.call, work.inputs)
+            costs = dict.fromkeys(job["phases"], cost)
+        results = work.ids() if work.ids else map(work.call, work.inputs)
+        ids = _flat(module, list(results))
+        result = work.size or job["size"], len(ids), _digest([ids.tobytes()])
+        for phase, cost in costs.items():
+            yield Sample(f"{vocabulary} {phase}", *cost, *result)
+
+
+def _served(job: Job) -> list[str]:
+    """Give texts of a size, or a chat of that many characters and the turns that follow it."""
+    path, size, n_texts = Path(job["file"]), job["size"], job["n_texts"]
+    if "turn_characters" not in job:
+        return texts.windows(path, size, n_texts)
+    stops = range(size, size + job["turn_characters"] * n_texts, job["turn_characters"])
+    text = path.read_text(encoding="utf-8")
+    return [text[start:stop] for start, stop in itertools.pairwise([0, *stops])]
+
+
+def _quantiles(call: Callable[[Any], Any], inputs: list[Any]) -> dict[str, Cost]:
+    """Time each call on its own, and give the median and the 99th percentile of both clocks."""
+    costs, cost = timed(lambda: [_alone(call, given) for given in inputs])
+    walls, cpus = map(sorted, zip(*costs, strict=True))
+    places = {"median": len(inputs) // 2, "p99": len(inputs) * 99 // 100}
+    return {
+        phase: cost._replace(wall_seconds=walls[place], cpu_seconds=cpus[place])
+        for phase, place in places.items()
+    }
+
+
+def _alone(call: Callable[[Any], Any], given: Any) -> tuple[float, float]:  # noqa: ANN401
+    """Give the seconds that one call takes, by the wall and of the processor."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    call(given)
+    cpu = time.process_time() - cpu
+    return time.perf_counter() - wall, cpu
 
 
 def file(job: Job) -> Iterator[Sample]:
@@ -201,7 +255,7 @@ def file(job: Job) -> Iterator[Sample]:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "ids.bin")
         n_ids, cost = timed(module.file, tokenizer, path, target, job["n_threads"])
-        digest = digest_of(_blocks(target))
+        digest = _digest(_blocks(target))
     yield Sample("encode", *cost, path.stat().st_size, n_ids, digest)
 
 
@@ -249,7 +303,7 @@ def stats(job: Job) -> Iterator[Sample]:
     call = module.batch(tokenizer, "numpy", n_threads)
     n_ids = sum(len(call(block)[0]) for block in blocks)
     forget_peak()
-    _, cost = timed(call_all, call, blocks)
+    _, cost = timed(_call_all, call, blocks)
     yield Sample("bare", *cost, n_bytes, n_ids, str(n_ids))
     blocks.clear()
     for phase, words in (("sums", None), ("words", "whitespace")):
@@ -357,3 +411,10 @@ def _flat(module: Any, result: Any) -> "array[int]":  # noqa: ANN401
         else:
             joined.frombytes(ids.astype("uint32").tobytes())
     return joined
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()

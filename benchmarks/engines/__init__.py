@@ -11,7 +11,7 @@ An encoder has ``load(folder, case)``, which gives a tokenizer or raises;
 are not added. ``file(tokenizer, path, target, n_threads)`` writes the ids of a file to
 another and says how many they are. ``corpus(tokenizer, path, folder, n_processes)`` gives a
 function that writes the ids of a file of JSON lines into a folder, and ``ids_of(result)`` the
-ids of what that gives. ``in_shape(folder, case)`` gives a tokenizer that is called as those of
+ids of what that gives. ``in_shape(path, case)`` gives a tokenizer that is called as those of
 transformers are. ``flat(result)`` is there where results of ``batch`` are neither arrays or
 lists of ids nor one array of ids with offsets.
 
@@ -19,7 +19,7 @@ lists of ids nor one array of ids with offsets.
 ``case["base_file"]`` by what ``case["file"]`` holds, and writes a ``tokenizer.json``; ``pruner`` one that
 leaves ``case["to"]`` tokens. ``prover(result, target)`` writes what such a function gave with its proof.
 
-``session(options, output)`` gives a :class:`Grown` with the file of a tokenizer, which ``options`` names.
+``serve(name, options, texts)`` gives the :class:`Work` of a call that is named, with the tokenizer that ``options`` load.
 
 ``add(tokenizer, contents)`` gives a tokenizer with more special tokens, and
 ``with_added(tokenizer, text)`` the ids of a text in which all of them count, as an array.
@@ -31,19 +31,22 @@ are imported by the job that uses them, so none weighs on another.
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 Case = dict[str, Any]
 
 
-class Grown(NamedTuple):
-    """A text that grows: append to it, its ids so far, and the ids of a whole text."""
+class Work(NamedTuple):
+    """A function whose calls are timed, and what it is called with."""
 
-    append: Callable[[str], object]
-    ids: Callable[[], Any]
-    encode: Callable[[str], Any]
+    call: Callable[[Any], Any]
+    inputs: list[Any]
+    ids: Callable[[], Iterable[Any]] | None = None
+    """Gives the ids to compare, after the calls; without it, they are what the calls give."""
+    size: int = 0
+    """What the function counted, or the bytes of what it made."""
 
 
 class Elsewhere(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 import bytepair
 
-from . import Case, Grown
+from . import Case, Work
 
 PARTS = ("pattern", "byte_ids", "unmatched", "min_count", "ties", "dialect")
 OPTIONS = (*PARTS, "separator", "memory_limit")
@@ -84,15 +84,14 @@ def with_added(tokenizer: bytepair.Tokenizer, text: str) -> Any:  # noqa: ANN401
     return tokenizer.encode_to_numpy(text, allowed_special="all")
 
 
-def in_shape(folder: Path, case: Case) -> Any:  # noqa: ANN401 -- as of any library
+def in_shape(path: Path, case: Case) -> Any:  # noqa: ANN401 -- as of any library
     """Load it with transformers, accelerate it, and add the tokens of the case."""
     from transformers import PreTrainedTokenizerFast
 
     from bytepair.compat.transformers import accelerate
 
-    file = str(folder / "vocabulary.json")
-    tokenizer = accelerate(PreTrainedTokenizerFast(tokenizer_file=file))
-    tokenizer.add_tokens(case["added"])
+    tokenizer = accelerate(PreTrainedTokenizerFast(tokenizer_file=str(path)))
+    tokenizer.add_tokens(case.get("added", []))
     return tokenizer
 
 
@@ -104,11 +103,13 @@ def batch(
     return functools.partial(calls[output], threads=n_threads, allowed_special="all")
 
 
-def session(options: dict[str, Any], output: str) -> Grown:
-    """Begin a session with the file of a tokenizer."""
-    tokenizer = bytepair.Tokenizer.from_file(**options)
-    grown = tokenizer.session()
-    return Grown(grown.append, lambda: grown.ids, tokenizer.encode_to_numpy)
+def serve(name: str, options: dict[str, Any], texts: list[str]) -> Work:
+    """Load a tokenizer, and prepare one of the calls of programs that serve models."""
+    from benchmarks.serving import CALLS
+
+    if name == "prompt":
+        return Work(in_shape(Path(options["path"]), {}).encode, texts)
+    return CALLS[name](bytepair.Tokenizer.from_file(**options), texts)
 
 
 def one(
