@@ -7,15 +7,13 @@ outlines-core leaves out tokens that go on by one byte from where a text may end
 """
 
 import json
-import os
 import random
 import re
 import shutil
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
-from tests.conftest import SHARED, load
+from hypothesis import assume, given, settings, strategies as st
 from tests.made_up import CORPUS
 
 import bytepair
@@ -94,7 +92,7 @@ class Xgrammar:
         """Take our vocabulary."""
         library = pytest.importorskip("xgrammar", exc_type=ImportError)
         ends = [vocabulary.eos_token_id]
-        return cls(library.TokenizerInfo(vocabulary.encoded_vocab, stop_token_ids=ends))
+        return cls(library.TokenizerInfo(list(vocabulary.table), stop_token_ids=ends))
 
     @classmethod
     def theirs(cls, path, vocabulary):
@@ -131,7 +129,7 @@ class Outlines:
     def ours(cls, vocabulary):
         """Take our vocabulary."""
         library = pytest.importorskip("outlines_core")
-        ids = vocabulary.ids_of_bytes
+        ids = vocabulary.table.ids_of_bytes
         return cls(library.Vocabulary(vocabulary.eos_token_id, ids))
 
     @classmethod
@@ -192,9 +190,17 @@ def test_libraries_allow_exactly_the_tokens_that_go_on_in_a_text(library, dialec
     @settings(max_examples=30)
     @given(texts=st.lists(parts, min_size=1, max_size=4, unique=True), data=st.data())
     def walk(texts, data):
+        # Where the next byte is certain, llguidance asks for ids, but a text may have none.
+        texts = [text for text in texts if is_made_of_tokens(text, vocabulary)]
+        assume(texts)
         # For outlines-core, an alternative excludes later ones that begin with it.
         pattern = "|".join(map(escaped, sorted(texts, reverse=True)))
-        allowed, take = made.begin("regex", f"({pattern})")
+        try:
+            allowed, take = made.begin("regex", f"({pattern})")
+        except ValueError as error:
+            if "missing tokens" not in str(error):
+                raise
+            return  # outlines-core refuses a grammar if tokens may lead to where none goes on.
         texts, begun = [text.encode() for text in texts], b""
         while True:
             rest = {text[len(begun) :] for text in texts if text.startswith(begun)}
@@ -219,6 +225,12 @@ def test_libraries_allow_exactly_the_tokens_that_go_on_in_a_text(library, dialec
     walk()
 
 
+def is_made_of_tokens(text, vocabulary):
+    """Whether the vocabulary gives ids for a text."""
+    ids = vocabulary(text)
+    return b"".join(vocabulary.table[id_] for id_ in ids) == text.encode()
+
+
 def escaped(text):
     """Write a text as a pattern that all three libraries read alike."""
     return re.sub(r"[|.?*+(){}\[\]\\^$]", r"\\\g<0>", text)
@@ -233,6 +245,14 @@ def grammars(drawn, n_grammars):
         yield "json_schema", json.dumps({**schema, "additionalProperties": False})
     for _ in range(n_grammars):
         yield "regex", pattern(drawn, 3)
+
+
+def is_match(grammar, begun):
+    """Whether a text is complete."""
+    try:
+        return re.fullmatch(grammar, begun.decode()) is not None
+    except UnicodeDecodeError:
+        return False
 
 
 def pattern(drawn, depth):
@@ -260,7 +280,9 @@ def test_masks_are_those_of_the_librarys_own_reader_apart_from_added_tokens(
     else:
         trained(name).save(path)
     tokenizer = bytepair.Tokenizer.from_file(path)
-    vocabulary = serving.grammar_vocabulary(tokenizer, eos=PUBLISHED.get(name, "<|end|>"))
+    vocabulary = serving.grammar_vocabulary(
+        tokenizer, eos=PUBLISHED.get(name, "<|end|>")
+    )
     added, end = tokenizer.added_tokens.keys(), vocabulary.eos_token_id
     both = [library.ours(vocabulary), library.theirs(path, vocabulary)]
     drawn, n_compared = random.Random(name), 0
@@ -271,11 +293,12 @@ def test_masks_are_those_of_the_librarys_own_reader_apart_from_added_tokens(
         begun = b""
         for _ in range(12):
             found, expected = allowed(), allowed_by_them()
+            if library is Guidance and expected <= added and "<" in grammar:
+                break  # It reads certain text as an added token, and then refuses it.
             assert found - added == expected - added, (kind, grammar, begun)
             assert not found & {*vocabulary.special_token_ids} - {end}
             if kind == "regex":
-                matched = re.fullmatch(grammar, begun.decode(errors="replace"))
-                assert (end in found) == (matched is not None), (grammar, begun)
+                assert (end in found) == is_match(grammar, begun), (grammar, begun)
             n_compared += 1
             if not found & expected - added:
                 break
