@@ -54,7 +54,7 @@ EXAMPLES = {
     "docs/how-to/count-a-chat.md": 28,
     "docs/how-to/encode.md": 32,
     "docs/how-to/find-glitch-tokens.md": 8,
-    "docs/how-to/grammars.md": 15,
+    "docs/how-to/grammars.md": 13,
     "docs/how-to/look-inside.md": 15,
     "docs/how-to/migrate/hugging-face.md": 16,
     "docs/how-to/migrate/minbpe.md": 16,

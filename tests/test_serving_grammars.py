@@ -14,6 +14,7 @@ import shutil
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
+from tests.conftest import REPOSITORY
 from tests.made_up import CORPUS
 
 import bytepair
@@ -307,6 +308,17 @@ def test_masks_are_those_of_the_librarys_own_reader_apart_from_added_tokens(
             take_by_them(id_)
             begun += vocabulary.table[id_]
     assert n_compared > 100
+
+
+@pytest.mark.parametrize("name", ["llguidance", "xgrammar", "outlines_core"])
+def test_the_lines_that_the_page_shows_run(name):
+    """The block of each library runs with the schema and the vocabulary of the page."""
+    pytest.importorskip(name, exc_type=ImportError)
+    page = (REPOSITORY / "docs/how-to/grammars.md").read_text(encoding="utf-8")
+    schema, *blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    [block] = [block for block in blocks if name in block]
+    vocabulary = serving.grammar_vocabulary(trained("gpt2"), eos="<|end|>")
+    exec(schema + block, {"vocabulary": vocabulary})
 
 
 def test_an_accelerated_object_gives_xgrammar_what_it_gave_before(shared):
