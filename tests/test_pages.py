@@ -51,7 +51,7 @@ EXAMPLES = {
     "docs/how-to/command-line.md": 4,
     "docs/how-to/compare-for-a-language.md": 4,
     "docs/how-to/compare-tokenizers.md": 18,
-    "docs/how-to/count-a-chat.md": 28,
+    "docs/how-to/count-a-chat.md": 24,
     "docs/how-to/encode.md": 32,
     "docs/how-to/find-glitch-tokens.md": 8,
     "docs/how-to/grammars.md": 13,
