@@ -178,19 +178,14 @@ class TokenBytes:
         >>> list(table.covers("lo")), table.n_covers("lo")
         ([[256], [257], [75, 78]], 3)
         """
-        data = as_bytes("prefix", prefix)
-        steps, counts = self._steps(data)
-        waiting: list[tuple[int, list[int]]] = [(0, [])] if data else []
-        if not data:
-            yield []
+        steps, _ = self._steps(as_bytes("prefix", prefix))
+        waiting: list[tuple[int, list[int]]] = [(0, [])]
         while waiting:
             place, row = waiting.pop()
+            if place == len(steps) - 1:
+                yield row
             for end, ids in steps[place].items():
-                rows = ([*row, id] for id in ids)
-                if end == len(data):
-                    yield from rows
-                elif counts[end]:
-                    waiting += ((end, row) for row in rows)
+                waiting += ((end, [*row, id]) for id in reversed(ids))
 
     def n_covers(self, prefix: str | bytes) -> int:
         """Return the number of rows that ``covers`` gives."""
@@ -211,19 +206,18 @@ class TokenBytes:
     def _steps(self, prefix: bytes) -> tuple[list[dict[int, list[int]]], list[int]]:
         """Return, by place in a prefix, the ids that lead to each later place, and the number of covers from there.
 
-        Tokens that reach beyond the prefix lead to its end.
+        Tokens that reach beyond the prefix lead to its end. Places from which no cover goes on are left out.
         """
         n_bytes = len(prefix)
-        steps: list[dict[int, list[int]]] = []
-        for place in range(n_bytes):
-            rest = prefix[place:]
-            within = self._within(rest).items()
-            beyond = {n_bytes: self.with_prefix(rest).tolist()}
-            steps.append({place + n: ids for n, ids in within} | beyond)
+        steps: list[dict[int, list[int]]] = [{} for _ in range(n_bytes + 1)]
         counts = [0] * n_bytes + [1]
         for place in reversed(range(n_bytes)):
-            ends = steps[place].items()
-            counts[place] = sum(len(ids) * counts[end] for end, ids in ends)
+            rest = prefix[place:]
+            within = self._within(rest)
+            within[len(rest)] = self.with_prefix(rest).tolist()
+            ends = {place + n: ids for n, ids in within.items() if counts[place + n]}
+            counts[place] = sum(len(ids) * counts[end] for end, ids in ends.items())
+            steps[place] = ends
         return steps, counts
 
 
