@@ -215,6 +215,24 @@ def test_healing_keeps_special_tokens_and_allows_the_tokens_of_the_text():
     assert next_id in serving.TokenBytes(tokenizer).allowed(healed.rest)
 
 
+@pytest.mark.parametrize("name", bytepair.dialects())
+@given(text=st.text("low er\n1é<|end|>\u0301", max_size=9))
+def test_a_vocabulary_for_grammars_gives_ids_with_exactly_the_bytes_of_a_text(
+    name, text
+):
+    """Ids are those of the text, or of as much as has tokens; special tokens are text, and nothing raises an error."""
+    vocabulary = serving.grammar_vocabulary(every_kind()[name], eos="<|end|>")
+    for data in (text.encode(), text.encode()[:-1]):
+        ids = vocabulary(data)
+        found = b"".join(vocabulary.table[id_] for id_ in ids)
+        assert data.startswith(found)
+        assert not any(
+            data[len(found) :].startswith(row) for row in vocabulary.table if row
+        )
+        assert not {*ids} & {*vocabulary.special_token_ids}
+    assert vocabulary(text) == vocabulary(text.encode())
+
+
 def test_bad_input_is_refused_with_its_place():
     """Ids outside the vocabulary, wrong types, unknown kinds and ends that are not certain are errors of our own."""
     tokenizer = (

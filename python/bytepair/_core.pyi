@@ -556,6 +556,9 @@ class Tokenizer:
     def token_bytes(self, id: int) -> bytes:
         """Return the bytes of a token, as it is written in the vocabulary.
 
+        :class:`bytepair.serving.TokenBytes` has the bytes of text that tokens stand for instead: a space for ``▁``, and
+        none for special tokens.
+
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
         >>> tokenizer.token_bytes(257)

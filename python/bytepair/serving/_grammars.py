@@ -3,14 +3,14 @@
 None of these libraries is imported. Costs a pass over the vocabulary.
 """
 
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
 from bytepair._tokenizer import Tokenizer
-from bytepair.errors import SpecialTokenError
+from bytepair.errors import SpecialTokenError, TokenizerError
 
-from ._tokens import TokenBytes
+from ._tokens import KINDS, TokenBytes, as_bytes
 
 __all__ = ["GrammarVocabulary", "grammar_vocabulary"]
 
@@ -51,8 +51,8 @@ class GrammarVocabulary:
     @cached_property
     def special_token_ids(self) -> list[int]:
         """The ids of special and unknown tokens, ascending."""
-        special = (self.table.ids(kind).tolist() for kind in ("special", "unknown"))
-        return sorted(id for ids in special for id in ids)
+        kinds = enumerate(self.table.kinds.tolist())
+        return [id for id, kind in kinds if KINDS[kind] in ("special", "unknown")]
 
     @cached_property
     def tokens(self) -> list[bytes]:
@@ -62,57 +62,24 @@ class GrammarVocabulary:
             tokens[id] = b"\xff" + self.table.tokenizer.token_bytes(id)
         return tokens
 
-    @cached_property
-    def encoded_vocab(self) -> list[bytes]:
-        """The bytes of each id, for xgrammar, which never allows an id without bytes inside a text."""
-        return list(self.table)
-
-    @cached_property
-    def ids_of_bytes(self) -> dict[bytes, list[int]]:
-        """All ids by their bytes, for outlines-core."""
-        ids: dict[bytes, list[int]] = {}
-        for id, token in enumerate(self.table):
-            if token and id != self.eos_token_id:
-                ids.setdefault(token, []).append(id)
-        return ids
-
     def __call__(self, text: str | bytes) -> list[int]:
-        """Return ids whose bytes are exactly ``text``, as llguidance asks for.
+        """Return the ids of a text within a longer one, as llguidance asks for.
 
-        They are those of ``encode`` where the text is at the beginning, or after a line break, as in vocabularies that
-        put a space before a text. Otherwise each is the longest token, up to where there is none.
+        They are those of ``encode`` after a line break, since a vocabulary may put a space before a text. If these have
+        other bytes, each is the longest token, up to where there is none.
         """
-        data = text.encode() if isinstance(text, str) else text
-        for context in (b"", b"\n"):
-            ids = self.table.tokenizer.encode(context + data)
-            ids = self._last(ids, len(data))
-            if b"".join(map(self._bytes_of, ids)) == data:
+        encode, data = self.table.tokenizer.encode, as_bytes("text", text)
+        # A character may have no token. In llguidance, an error would end the answer.
+        with suppress(TokenizerError):
+            ids = encode(b"\n" + data)[len(encode(b"\n")) :]
+            if b"".join(map(self.table.__getitem__, ids)) == data:
                 return ids
-        return self._longest_tokens(data)
-
-    def _last(self, ids: list[int], n_bytes: int) -> list[int]:
-        """Return the last ids that have so many bytes together, or more."""
-        first = len(ids)
-        while first and n_bytes > 0:
-            first -= 1
-            n_bytes -= len(self.encoded_vocab[ids[first]])
-        return ids[first:]
-
-    def _longest_tokens(self, data: bytes) -> list[int]:
-        longest = max(map(len, self.ids_of_bytes), default=0)
-        ids: list[int] = []
-        while data:
-            ends = range(min(longest, len(data)), 0, -1)
-            end = next((end for end in ends if data[:end] in self.ids_of_bytes), 0)
-            if not end:
-                break
-            ids.append(self.ids_of_bytes[data[:end]][0])
-            data = data[end:]
+        ids = []
+        while within := self.table._within(data):
+            n_bytes = max(within)
+            ids.append(within[n_bytes][0])
+            data = data[n_bytes:]
         return ids
-
-    @property
-    def _bytes_of(self) -> Callable[[int], bytes]:
-        return self.encoded_vocab.__getitem__
 
 
 def grammar_vocabulary(

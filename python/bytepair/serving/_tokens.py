@@ -1,10 +1,11 @@
 """The bytes of text that tokens stand for: a table, a trie, covers of a text, and healing of a prompt.
 
-The core makes the table and the trie. Questions about them walk the trie, and cost a look at the children of each node on
-the way, and the answer. Canonical ids are not looked at here, except by ``heal``.
+The core makes the table and the trie. Tokens with a prefix are neighbours in the trie's ids, where a binary search finds
+them; tokens that a text begins with are looked up by their bytes. Canonical ids are not looked at here, except by ``heal``.
 """
 
 import itertools
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -94,6 +95,7 @@ class TokenBytes:
         expect("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
         self.tokenizer = tokenizer
         self.buffer, self.offsets, self.kinds = _core.token_texts(tokenizer)
+        self._longest = int(np.diff(self.offsets).max(initial=0))
 
     def __len__(self) -> int:
         """Return the number of ids."""
@@ -132,10 +134,21 @@ class TokenBytes:
         """All tokens that have bytes, as a trie."""
         return ByteTrie(*_core.byte_trie(self.tokenizer))
 
+    @cached_property
+    def ids_of_bytes(self) -> dict[bytes, list[int]]:
+        """All ids by their bytes, for tokens that have bytes."""
+        found: dict[bytes, list[int]] = {}
+        for id, token in enumerate(self):
+            if token:
+                found.setdefault(token, []).append(id)
+        return found
+
     def with_prefix(self, prefix: str | bytes) -> NDArray[np.uint32]:
         """Return the ids of tokens whose bytes begin with a prefix, ascending."""
-        _, beyond = self._along(_bytes("prefix", prefix))
-        return np.sort(beyond)
+        data, ids = as_bytes("prefix", prefix), self.trie.ids
+        first = bisect_left(ids, data, key=self.__getitem__)
+        end = bisect_right(ids, data, first, key=lambda id: self[id][: len(data)])
+        return np.sort(ids[first:end])
 
     def allowed(self, rest: str | bytes) -> NDArray[np.uint32]:
         """Return the ids that may come next where the text must go on with ``rest``, ascending.
@@ -148,8 +161,9 @@ class TokenBytes:
         >>> serving.TokenBytes(tokenizer).allowed("lo")
         array([ 75, 256, 257], dtype=uint32)
         """
-        within, beyond = self._along(_bytes("rest", rest))
-        return np.sort(np.concatenate([ids for _, ids in within] + [beyond]))
+        shorter = self._within(as_bytes("rest", rest)).values()
+        ids = np.array(list(itertools.chain(*shorter)), np.uint32)
+        return np.union1d(ids, self.with_prefix(rest))
 
     def covers(self, prefix: str | bytes) -> Iterator[list[int]]:
         """Iterate over all rows of ids whose text begins with a prefix, and does not without their last id.
@@ -164,11 +178,18 @@ class TokenBytes:
         >>> list(table.covers("lo")), table.n_covers("lo")
         ([[256], [257], [75, 78]], 3)
         """
-        return _rows(*self._steps(_bytes("prefix", prefix)))
+        steps, _ = self._steps(as_bytes("prefix", prefix))
+        waiting: list[tuple[int, list[int]]] = [(0, [])]
+        while waiting:
+            place, row = waiting.pop()
+            if place == len(steps) - 1:
+                yield row
+            for end, ids in steps[place].items():
+                waiting += ((end, [*row, id]) for id in reversed(ids))
 
     def n_covers(self, prefix: str | bytes) -> int:
         """Return the number of rows that ``covers`` gives."""
-        return self._steps(_bytes("prefix", prefix))[1][0]
+        return self._steps(as_bytes("prefix", prefix))[1][0]
 
     def _check(self, id: int) -> None:
         check_index(id=id)
@@ -176,57 +197,28 @@ class TokenBytes:
             message = f"no token has the id {id}; the vocabulary has {len(self)} ids, starting at 0"
             raise UnknownTokenError(message)
 
-    def _along(self, text: bytes) -> "_Along":
-        """Return the tokens that a text begins with, shorter than it, and those that begin with the text."""
-        trie, node = self.trie, 0
-        # Single elements of an array are slow to read.
-        edges, ends, starts = (
-            trie.bytes.data,
-            trie.ends.data,
-            trie.starts.data,
-        )
-        within = []
-        for n_bytes, byte in enumerate(text):
-            if n_bytes and starts[node] < starts[node + 1]:
-                within.append((n_bytes, trie.ids[starts[node] : starts[node + 1]]))
-            child, end = node + 1, ends[node]
-            while child < end and edges[child] < byte:
-                child = ends[child]
-            if child == end or edges[child] != byte:
-                return _Along(within, trie.ids[:0])
-            node = child
-        return _Along(within, trie.ids[starts[node] : starts[ends[node]]])
+    def _within(self, text: bytes) -> dict[int, list[int]]:
+        """Return the ids of tokens that a text begins with, by their number of bytes, ascending."""
+        lengths = range(1, min(len(text), self._longest) + 1)
+        found = {n_bytes: self.ids_of_bytes.get(text[:n_bytes]) for n_bytes in lengths}
+        return {n_bytes: ids for n_bytes, ids in found.items() if ids}
 
-    def _steps(self, prefix: bytes) -> tuple[list["_Along"], list[int]]:
-        """Return the tokens at each place of a prefix, and the number of covers from there."""
-        steps = [self._along(prefix[place:]) for place in range(len(prefix))]
-        counts = [0] * len(prefix) or [1]
-        for place, step in reversed(list(enumerate(steps))):
-            within = (len(ids) * counts[place + n] for n, ids in step.within)
-            counts[place] = len(step.beyond) + sum(within)
+    def _steps(self, prefix: bytes) -> tuple[list[dict[int, list[int]]], list[int]]:
+        """Return, by place in a prefix, the ids that lead to each later place, and the number of covers from there.
+
+        Tokens that reach beyond the prefix lead to its end. Places from which no cover goes on are left out.
+        """
+        n_bytes = len(prefix)
+        steps: list[dict[int, list[int]]] = [{} for _ in range(n_bytes + 1)]
+        counts = [0] * n_bytes + [1]
+        for place in reversed(range(n_bytes)):
+            rest = prefix[place:]
+            within = self._within(rest)
+            within[len(rest)] = self.with_prefix(rest).tolist()
+            ends = {place + n: ids for n, ids in within.items() if counts[place + n]}
+            counts[place] = sum(len(ids) * counts[end] for end, ids in ends.items())
+            steps[place] = ends
         return steps, counts
-
-
-class _Along(NamedTuple):
-    """The tokens along a text: by number of bytes those within it, and those that reach its end."""
-
-    within: list[tuple[int, NDArray[np.uint32]]]
-    beyond: NDArray[np.uint32]
-
-
-def _rows(steps: list[_Along], counts: list[int]) -> Iterator[list[int]]:
-    """Iterate over covers, by a stack of rows that do not yet reach the end. Rows that never will are left out."""
-    if not steps:
-        yield []
-        return
-    waiting: list[tuple[int, list[int]]] = [(0, [])]
-    while waiting:
-        place, row = waiting.pop()
-        for id in steps[place].beyond.tolist():
-            yield [*row, id]
-        for n_bytes, ids in steps[place].within:
-            if counts[place + n_bytes]:
-                waiting += ((place + n_bytes, [*row, id]) for id in ids.tolist())
 
 
 class Healed(NamedTuple):
@@ -271,7 +263,7 @@ def heal(tokenizer: Tokenizer, ids: Sequence[int]) -> Healed:
     return Healed([int(id) for id in ids[:n_kept]], rest)
 
 
-def _bytes(name: str, text: str | bytes) -> bytes:
+def as_bytes(name: str, text: str | bytes) -> bytes:
     expect(name, text, (str, bytes), "str or bytes")
     try:
         return text.encode() if isinstance(text, str) else text

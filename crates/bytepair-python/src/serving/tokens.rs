@@ -1,6 +1,6 @@
 //! Bytes of tokens as arrays, their trie, and healing. `bytepair.serving` makes classes of them.
 
-use bytepair::serving::{ByteTrie, TokenClass};
+use bytepair::serving::ByteTrie;
 use bytepair::vocabulary::TokenId;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -26,20 +26,9 @@ pub(crate) fn token_texts<'py>(
 ) -> PyResult<(Array<'py, u8>, Array<'py, i64>, Array<'py, u8>)> {
     let table = py.detach(|| tokenizer.0.token_bytes()).or_raise()?;
     let offsets = table.offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX));
-    let kinds = table.classes.iter().map(|&class| kind(class));
+    let kinds = table.classes.iter().map(|&class| class as u8);
     let (offsets, kinds) = (offsets.collect(), kinds.collect());
     Ok((into_array(py, table.bytes.clone())?, into_array(py, offsets)?, into_array(py, kinds)?))
-}
-
-fn kind(class: TokenClass) -> u8 {
-    match class {
-        TokenClass::Text => 0,
-        TokenClass::Byte => 1,
-        TokenClass::Added => 2,
-        TokenClass::Special => 3,
-        TokenClass::Unknown => 4,
-        TokenClass::None => 5,
-    }
 }
 
 /// Return the trie of all tokens as ``bytepair.serving.ByteTrie`` has it: ``bytes``, ``ends``, ``starts`` and ``ids``.

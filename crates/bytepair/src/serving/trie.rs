@@ -27,52 +27,28 @@ pub struct ByteTrie {
 impl ByteTrie {
     /// The trie of these tokens.
     pub fn new(tokens: &TokenBytes) -> Self {
-        let ids = sorted(tokens);
-        let mut trie = Self { bytes: vec![0], ends: vec![0], starts: vec![0], ids: Vec::new() };
+        let ids = (0..).take(tokens.classes.len());
+        let mut ids: Vec<TokenId> = ids.filter(|&id| !tokens.get(id).is_empty()).collect();
+        ids.sort_by_key(|&id| tokens.get(id));
+        let mut trie = Self { bytes: vec![0], ends: vec![1], starts: vec![0], ids: Vec::new() };
         let (mut path, mut last) = (vec![0], &[][..]);
         for (start, &id) in (0..).zip(&ids) {
             let token = tokens.get(id);
             let n_shared = token.iter().zip(last).take_while(|(byte, other)| byte == other).count();
-            trie.close(&mut path, n_shared + 1);
+            path.truncate(n_shared + 1);
             for &byte in &token[n_shared..] {
                 path.push(trie.bytes.len());
                 trie.bytes.push(byte);
                 trie.ends.push(0);
                 trie.starts.push(start);
             }
+            let end = short(trie.bytes.len());
+            path.iter().for_each(|&node| trie.ends[node] = end);
             last = token;
         }
-        trie.close(&mut path, 0);
         trie.starts.push(short(ids.len()));
         Self { ids, ..trie }
     }
-
-    /// Ends the subtrees of all but the first `n_open` nodes of a path.
-    fn close(&mut self, path: &mut Vec<usize>, n_open: usize) {
-        let end = short(self.bytes.len());
-        path.drain(n_open..).for_each(|node| self.ends[node] = end);
-    }
-}
-
-/// The ids of tokens with bytes, in the order of their bytes, then by number.
-///
-/// The first eight bytes decide most comparisons without a look at the token.
-fn sorted(tokens: &TokenBytes) -> Vec<TokenId> {
-    let ids = (0..).take(tokens.classes.len()).filter(|&id| !tokens.get(id).is_empty());
-    let mut keyed: Vec<_> = ids.map(|id| (first_bytes(tokens.get(id)), id)).collect();
-    keyed.sort_unstable_by(|(key, id), (other_key, other)| {
-        let by_bytes = || tokens.get(*id).cmp(tokens.get(*other));
-        key.cmp(other_key).then_with(by_bytes).then(id.cmp(other))
-    });
-    keyed.into_iter().map(|(_, id)| id).collect()
-}
-
-/// A number in the order of the first eight bytes.
-fn first_bytes(token: &[u8]) -> u64 {
-    let mut first = [0; 8];
-    let len = token.len().min(8);
-    first[..len].copy_from_slice(&token[..len]);
-    u64::from_be_bytes(first)
 }
 
 /// Saturates. A vocabulary with so many bytes is refused when it is made.

@@ -299,9 +299,9 @@ fn is_no_text(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::NotUtf8 { .. } | ErrorKind::UnknownUnit { .. })
 }
 
-fn unknown_text(index: usize) -> Error {
+pub(super) fn unknown_text(index: usize) -> Error {
     let problem = format!(
-        "the text of the unknown token at index {index} is not known; compare the ids with those of the original text"
+        "the text of the unknown token at index {index} is not known; encode the original text instead"
     );
     Error::option("ids", problem)
 }

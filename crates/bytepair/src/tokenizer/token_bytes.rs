@@ -11,18 +11,18 @@
 //! characters next to the place, so a part of the text suffices for it. Costs a pass over the ids after the last
 //! special token.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::Tokenizer;
+use super::canonical::unknown_text;
+use super::{Parts, Tokenizer};
 use crate::decode::chain::Compiled;
 use crate::decode::rules::replaced;
 use crate::decode::{Decode, DecodeChain, DecodeErrors, DecodeStep};
 use crate::error::{Error, Result};
 use crate::normalize::SPACE_SYMBOL;
-use crate::vocabulary::{TokenId, TokenKind};
+use crate::vocabulary::{Token, TokenId, TokenKind};
 
-/// What a token stands for.
+/// What a token stands for. The numbers are those of `bytepair.serving.KINDS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenClass {
     /// Text, made by merges.
@@ -81,93 +81,37 @@ pub struct Healed {
     pub rest: Vec<u8>,
 }
 
+/// What a token stands for if it is not an added one.
+fn class(token: Option<Token<'_>>, decode: &Decode) -> TokenClass {
+    let Some(token) = token else { return TokenClass::None };
+    match (token.kind, decode) {
+        (TokenKind::Unknown, _) => TokenClass::Unknown,
+        (TokenKind::Byte, _) => TokenClass::Byte,
+        (TokenKind::Added, Decode::SentencePiece(rules)) if rules.is_control(token.bytes) => {
+            TokenClass::Special
+        }
+        _ => TokenClass::Text,
+    }
+}
+
 /// A token that no step of a chain changes.
 const NEIGHBOUR: &[u8] = b"\x01";
 
-/// Finds what tokens add to a text.
-struct TokenReader<'t> {
-    tokenizer: &'t Tokenizer,
-    special: HashSet<TokenId>,
-    added: HashSet<TokenId>,
-    /// For a chain: what it writes for a token that follows another one.
-    next: Option<(Arc<Compiled>, Vec<u8>)>,
+/// What a chain writes for tokens that follow a neighbour.
+fn after_neighbour(chain: &Arc<Compiled>, mut tokens: Vec<Vec<u8>>) -> Result<Vec<u8>> {
+    tokens.insert(0, NEIGHBOUR.to_vec());
+    let text = chain.text(tokens, DecodeErrors::Keep)?;
+    text.strip_prefix(NEIGHBOUR).map(<[u8]>::to_vec).ok_or_else(depends_on_others)
 }
 
-impl<'t> TokenReader<'t> {
-    /// # Errors
-    /// If the bytes of a token depend on other tokens.
-    fn new(tokenizer: &'t Tokenizer) -> Result<Self> {
-        let parts = tokenizer.parts();
-        let (special, added): (Vec<_>, Vec<_>) =
-            parts.added.iter().partition(|token| token.special);
-        let next = tokenizer.decoder.chain.as_ref().map(|chain| {
-            check_local(&chain.chain)?;
-            let both = chain.text(vec![NEIGHBOUR.to_vec(); 2], DecodeErrors::Keep)?;
-            let next = both.strip_prefix(NEIGHBOUR).ok_or_else(depends_on_others)?;
-            Ok::<_, Error>((Arc::clone(chain), next.to_vec()))
-        });
-        Ok(Self {
-            special: special.iter().map(|token| token.id).collect(),
-            added: added.iter().map(|token| token.id).collect(),
-            next: next.transpose()?,
-            tokenizer,
-        })
-    }
-
-    fn class(&self, id: TokenId) -> TokenClass {
-        let parts = self.tokenizer.parts();
-        let Some(token) = parts.vocabulary.token(id) else { return TokenClass::None };
-        let is_control = matches!(&parts.decode, Decode::SentencePiece(rules)
-            if token.kind == TokenKind::Added && rules.is_control(token.bytes));
-        match token.kind {
-            _ if is_control || self.special.contains(&id) => TokenClass::Special,
-            TokenKind::Unknown => TokenClass::Unknown,
-            _ if self.added.contains(&id) => TokenClass::Added,
-            TokenKind::Byte => TokenClass::Byte,
-            _ => TokenClass::Text,
-        }
-    }
-
-    /// The bytes of a token that stands for text.
-    fn bytes(&self, id: TokenId) -> Result<Vec<u8>> {
-        let parts = self.tokenizer.parts();
-        let token = parts.vocabulary.expect_token(id)?;
-        match &parts.decode {
-            Decode::Rules(rules) => {
-                let TokenKind::Text(form) = token.kind else { return Ok(token.bytes.to_vec()) };
-                let changes = rules.replacements.iter();
-                let text = token.bytes.to_vec();
-                let mut text = changes.fold(text, |text, (from, to)| replaced(&text, from, to));
-                text.extend(form.ends().then_some(b' '));
-                Ok(text)
-            }
-            Decode::SentencePiece(_) if token.kind == TokenKind::Byte => Ok(token.bytes.to_vec()),
-            Decode::SentencePiece(_) => Ok(replaced(token.bytes, SPACE_SYMBOL, " ")),
-            Decode::Chain(_) => self.bytes_by_chain(id),
-        }
-    }
-
-    fn bytes_by_chain(&self, id: TokenId) -> Result<Vec<u8>> {
-        let Some((chain, next)) = &self.next else { return Ok(Vec::new()) };
-        let written = self.tokenizer.decoder.written(self.tokenizer.parts(), id)?;
-        let row = vec![NEIGHBOUR.to_vec(), written, NEIGHBOUR.to_vec()];
-        let text = chain.text(row, DecodeErrors::Keep)?;
-        let bytes = text.strip_prefix(NEIGHBOUR).and_then(|text| text.strip_suffix(&**next));
-        bytes.map(<[u8]>::to_vec).ok_or_else(depends_on_others)
-    }
-}
-
-/// Refuses a chain in which a token affects what another one becomes.
+/// Whether no token affects what another one becomes.
 ///
 /// Runs of byte tokens and the joined text go through later steps as a whole, so these may only strip the ends of the
 /// text and replace single characters.
-fn check_local(chain: &DecodeChain) -> Result<()> {
-    let joins = |step: &DecodeStep| {
-        matches!(step, DecodeStep::Fuse | DecodeStep::ByteLevel | DecodeStep::ByteFallback)
-    };
+fn is_local(chain: &DecodeChain) -> bool {
     let (mut is_run, mut is_joined) = (false, false);
     for step in &chain.steps {
-        let is_local = match step {
+        let is_local_step = match step {
             DecodeStep::Ctc { .. } => false,
             DecodeStep::Fuse | DecodeStep::Metaspace { .. } => true,
             DecodeStep::ByteLevel | DecodeStep::ByteFallback => !is_joined,
@@ -175,21 +119,17 @@ fn check_local(chain: &DecodeChain) -> Result<()> {
             DecodeStep::Replace { from, .. } => !is_run || from.chars().count() == 1,
             _ => !is_run,
         };
-        if !is_local {
-            return Err(depends_on_others());
+        if !is_local_step {
+            return false;
         }
-        is_run |= joins(step);
-        is_joined |= joins(step) && *step != DecodeStep::ByteFallback;
+        is_joined |= matches!(step, DecodeStep::Fuse | DecodeStep::ByteLevel);
+        is_run |= is_joined || *step == DecodeStep::ByteFallback;
     }
-    match is_run && !is_joined && !chain.separator.is_empty() {
-        true => Err(depends_on_others()),
-        false => Ok(()),
-    }
+    !is_run || is_joined || chain.separator.is_empty()
 }
 
 fn depends_on_others() -> Error {
-    let problem = "what a token becomes depends on its neighbours, so a token has no bytes of its own; \
-                   decode whole rows of ids";
+    let problem = "what a token becomes depends on its neighbours; decode whole rows of ids";
     Error::option("decoder", problem)
 }
 
@@ -202,22 +142,60 @@ impl Tokenizer {
         if let Some(table) = self.token_bytes.get() {
             return Ok(table);
         }
-        let table = self.made_token_bytes()?;
-        Ok(self.token_bytes.get_or_init(|| table))
+        let mut next = Vec::new();
+        if let Some(chain) = &self.decoder.chain {
+            if !is_local(&chain.chain) {
+                return Err(depends_on_others());
+            }
+            next = after_neighbour(chain, vec![NEIGHBOUR.to_vec()])?;
+        }
+        let (mut bytes, mut offsets, classes) = (Vec::new(), vec![0], self.token_classes());
+        for (id, class) in (0..).zip(&classes) {
+            if class.is_text() {
+                bytes.extend(self.bytes_between(id, &next)?);
+            }
+            offsets.push(bytes.len());
+        }
+        Ok(self.token_bytes.get_or_init(|| TokenBytes { bytes, offsets, classes }))
     }
 
-    fn made_token_bytes(&self) -> Result<TokenBytes> {
-        let reader = TokenReader::new(self)?;
-        let mut table = TokenBytes { offsets: vec![0], ..TokenBytes::default() };
-        for id in (0..).take(self.parts.vocabulary.len()) {
-            let class = reader.class(id);
-            if class.is_text() {
-                table.bytes.extend_from_slice(&reader.bytes(id)?);
+    /// What a token adds between two neighbours. A chain writes the second one as `next`.
+    fn bytes_between(&self, id: TokenId, next: &[u8]) -> Result<Vec<u8>> {
+        let token = self.parts.vocabulary.expect_token(id)?;
+        let bytes = token.bytes.to_vec();
+        Ok(match (&self.parts.decode, token.kind) {
+            (Decode::Chain(_), _) => self.bytes_by_chain(id, next)?,
+            (Decode::Rules(rules), TokenKind::Text(form)) => {
+                let changes = rules.replacements.iter();
+                let mut text = changes.fold(bytes, |text, (from, to)| replaced(&text, from, to));
+                text.extend(form.ends().then_some(b' '));
+                text
             }
-            table.offsets.push(table.bytes.len());
-            table.classes.push(class);
+            (Decode::Rules(_), _) | (_, TokenKind::Byte) => bytes,
+            (Decode::SentencePiece(_), _) => replaced(&bytes, SPACE_SYMBOL, " "),
+        })
+    }
+
+    fn bytes_by_chain(&self, id: TokenId, next: &[u8]) -> Result<Vec<u8>> {
+        let Some(chain) = &self.decoder.chain else { return Ok(Vec::new()) };
+        let written = self.decoder.written(&self.parts, id)?;
+        let text = after_neighbour(chain, vec![written, NEIGHBOUR.to_vec()])?;
+        text.strip_suffix(next).map(<[u8]>::to_vec).ok_or_else(depends_on_others)
+    }
+
+    fn token_classes(&self) -> Vec<TokenClass> {
+        let Parts { vocabulary, decode, added, .. } = &self.parts;
+        let ids = (0..).take(vocabulary.len());
+        let mut classes: Vec<_> = ids.map(|id| class(vocabulary.token(id), decode)).collect();
+        for token in added {
+            match classes.get_mut(token.id as usize) {
+                Some(TokenClass::None) | None => {}
+                Some(class) if token.special => *class = TokenClass::Special,
+                Some(class @ (TokenClass::Text | TokenClass::Byte)) => *class = TokenClass::Added,
+                Some(_) => {}
+            }
         }
-        Ok(table)
+        classes
     }
 
     /// Which ids of a prompt stay, whatever text follows, and the bytes of the others.
@@ -230,26 +208,17 @@ impl Tokenizer {
     /// for [`Self::token_bytes`].
     pub fn heal(&self, ids: &[TokenId]) -> Result<Healed> {
         let table = self.token_bytes()?;
-        for &id in ids {
-            self.parts.vocabulary.expect_token(id)?;
-        }
+        ids.iter().try_for_each(|&id| self.parts.vocabulary.expect_token(id).map(drop))?;
         let border = ids.iter().rposition(|&id| !table.class(id).is_text());
         let first = border.map_or(0, |index| index + 1);
         let tail = self.tail(table, &ids[first..])?;
-        if let Some(n_ids) = self.n_settled(&tail) {
-            let rest = tail.bytes[tail.ends[n_ids - 1]..tail.text_end].to_vec();
-            return Ok(Healed { n_kept: first + n_ids, rest });
+        let n_settled = self.n_settled(&tail);
+        let unknown = border.filter(|&index| table.class(ids[index]) == TokenClass::Unknown);
+        if let (0, Some(index)) = (n_settled, unknown) {
+            return Err(unknown_text(index));
         }
-        match border.filter(|&index| table.class(ids[index]) == TokenClass::Unknown) {
-            Some(index) => {
-                let problem = format!(
-                    "the text of the unknown token at index {index} is not known, and nothing proves that it stays; \
-                     encode the text of the prompt instead"
-                );
-                Err(Error::option("ids", problem))
-            }
-            None => Ok(Healed { n_kept: first, rest: tail.bytes[..tail.text_end].to_vec() }),
-        }
+        let start = tail.ends[..n_settled].last().copied().unwrap_or(0);
+        Ok(Healed { n_kept: first + n_settled, rest: tail.bytes[start..tail.text_end].to_vec() })
     }
 
     /// The text of ids that stand for text.
@@ -274,17 +243,15 @@ impl Tokenizer {
         Ok(Tail { bytes, ends, text_start, text_end })
     }
 
-    /// The number of ids before the last place of a tail that is a proven cut and a border of ids.
-    fn n_settled(&self, tail: &Tail) -> Option<usize> {
-        let text = tail.bytes.get(tail.text_start..tail.text_end)?;
-        let mut range = 0..text.len();
-        while let Some(place) = self.last_cut(text, range) {
-            if let Ok(index) = tail.ends.binary_search(&(tail.text_start + place)) {
-                return Some(index + 1);
-            }
-            range = 0..place;
-        }
-        None
+    /// The number of ids before the last border of ids in a tail that is a proven cut; 0 if there is none.
+    fn n_settled(&self, tail: &Tail) -> usize {
+        let text = &tail.bytes[tail.text_start..tail.text_end];
+        let is_cut = |end: &&usize| {
+            let place = end.checked_sub(tail.text_start);
+            place.is_some_and(|place| self.last_cut(text, place..place + 1).is_some())
+        };
+        let settled = tail.ends.iter().rfind(is_cut);
+        settled.map_or(0, |end| tail.ends.partition_point(|other| other < end) + 1)
     }
 }
 

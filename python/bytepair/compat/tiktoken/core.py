@@ -21,6 +21,7 @@ from bytepair.errors import (
     TokenizerError,
     UnknownTokenError,
 )
+from bytepair.serving import TokenBytes
 
 from . import unstable
 from .load import ranks_file
@@ -301,7 +302,7 @@ class Encoding:
 
     def token_byte_values(self) -> list[bytes]:
         """List the bytes of all tokens that are not special, in their order."""
-        return list(self._sorted_tokens)
+        return sorted(self._mergeable_ranks)
 
     @property
     def max_token_value(self) -> int:
@@ -346,8 +347,8 @@ class Encoding:
         return _tokenizer(self._mergeable_ranks, WHOLE_TEXT, {})
 
     @cached_property
-    def _sorted_tokens(self) -> list[bytes]:
-        return sorted(self._mergeable_ranks)
+    def _table(self) -> TokenBytes:
+        return TokenBytes(self.tokenizer)
 
     @cached_property
     def _special_token_values(self) -> set[int]:

@@ -6,8 +6,8 @@ that a text could go on with. The rules here are tiktoken's, its guesses about w
 among them.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from bytepair.errors import EncodingError
@@ -41,9 +41,8 @@ def rows_after(
     stable, unstable = _cut(encoding, ids, ordinary_end)
     if not unstable:
         return stable, []
-    ranks = encoding._mergeable_ranks
     rows = {
-        *((ranks[token],) for token in _beginning(encoding, unstable)),
+        *((id_,) for id_ in encoding._table.with_prefix(unstable).tolist()),
         *_straddling(encoding, unstable),
         *_split_before_space(encoding, unstable),
     }
@@ -62,30 +61,19 @@ def _cut(encoding: "Encoding", ids: list[int], text: str) -> tuple[list[int], by
 
 
 def _is_space(encoding: "Encoding", id_: int) -> bool:
-    if encoding.is_special_token(id_):
-        return False
-    return not encoding.decode_single_token_bytes(id_).strip(SPACES)
-
-
-def _beginning(encoding: "Encoding", start: bytes) -> Iterator[bytes]:
-    """Yield the tokens that begin with these bytes."""
-    tokens = encoding._sorted_tokens
-    place = bisect_left(tokens, start)
-    while place < len(tokens) and tokens[place].startswith(start):
-        yield tokens[place]
-        place += 1
+    token = encoding._table[id_]  # Special tokens have no bytes.
+    return bool(token) and not token.strip(SPACES)
 
 
 def _straddling(encoding: "Encoding", unstable: bytes) -> Iterator[tuple[int, ...]]:
     """Let a token continue each ending, and yield the ids that cover the unstable bytes."""
+    table = encoding._table
     for place in range(1, len(unstable)):
-        for token in _beginning(encoding, unstable[place:]):
-            ids = _encoded(encoding, unstable[:place] + token)
-            n_taken = n_covered = 0
-            while n_covered < len(unstable) and n_taken < len(ids):
-                n_covered += len(encoding.decode_single_token_bytes(ids[n_taken]))
-                n_taken += 1
-            yield tuple(ids[:n_taken])
+        for id_ in table.with_prefix(unstable[place:]).tolist():
+            ids = _encoded(encoding, unstable[:place] + table[id_])
+            ends = accumulate(len(table[id_]) for id_ in ids)
+            n_within = sum(end < len(unstable) for end in ends)
+            yield tuple(ids[: n_within + 1])
 
 
 def _encoded(encoding: "Encoding", data: bytes) -> list[int]:
