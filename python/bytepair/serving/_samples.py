@@ -4,8 +4,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
-from bytepair._core import Session
-from bytepair._expected import expect
+from bytepair._expected import expect, expect_each
 from bytepair._ranges import check_index
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import TokenizerError
@@ -49,44 +48,36 @@ def sample_text(
     """
     expect("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
     check_index(n=n, seed=seed)
-    choices = [list(words)] if words is not None else list(_choices(tokenizer))
+    if words is None:
+        choices = list(_choices(tokenizer))
+    else:
+        expect_each("words", words, str, "a str")
+        choices = [list(words)]
     if not choices[0]:
         message = "words must not be empty"
         raise TokenizerError(message)
-    draw, chosen = random.Random(seed), []
+    # Only random() gives the same numbers in every version of Python.
+    draw, chosen = random.Random(seed).random, []
     session = tokenizer.session(prefix, keep_ids=False)
     n_before = len(session)
-    while len(session) < n_before + n:
-        longer = _longer(session, n_before, n_before + n, _drawn(choices, draw))
-        if longer is None:
+    while (n_done := len(session) - n_before) < n:
+        for n_tries in range(N_TRIES * len(choices)):
+            drawn_from = choices[n_tries // N_TRIES]
+            word = drawn_from[int(draw() * len(drawn_from))]
+            trial = session.fork()
+            # The word makes the text longer, but not too long, and leaves the ids of the prefix as they are.
+            is_kept = trial.append(word).keep >= n_before
+            if is_kept and n_done < len(trial) - n_before <= n:
+                break
+        else:
             message = (
-                f"no text of exactly {n} ids was found: after {len(session) - n_before} ids, "
+                f"no text of exactly {n} ids was found: after {n_done} ids, "
                 f"none of {N_TRIES} words that were drawn fits; pass other words"
             )
             raise TokenizerError(message)
-        word, session = longer
+        session = trial
         chosen.append(word)
     return "".join(chosen)
-
-
-def _longer(
-    session: Session, n_before: int, most: int, words: Iterator[str]
-) -> tuple[str, Session] | None:
-    """Return the first word that makes a text longer, not too long, and leaves the ids of the prefix as they are."""
-    for word in words:
-        trial = session.fork()
-        patch = trial.append(word)
-        if patch.keep >= n_before and len(session) < len(trial) <= most:
-            return word, trial
-    return None
-
-
-def _drawn(choices: list[list[str]], draw: random.Random) -> Iterator[str]:
-    """Iterate over random words, the later choices only where the first ones did not fit."""
-    for words in choices:
-        for _ in range(N_TRIES):
-            # Only random() gives the same numbers in every version of Python.
-            yield words[int(draw.random() * len(words))]
 
 
 def _choices(tokenizer: Tokenizer) -> Iterator[list[str]]:

@@ -12,9 +12,10 @@
 //! special token.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::Tokenizer;
+use super::{DecodeStream, Tokenizer};
 use crate::decode::chain::Compiled;
 use crate::decode::rules::replaced;
 use crate::decode::{Decode, DecodeChain, DecodeErrors, DecodeStep};
@@ -80,6 +81,9 @@ pub struct Healed {
     /// The bytes of the other ids, which the next ids have to begin with.
     pub rest: Vec<u8>,
 }
+
+/// How many ids, besides those of spaces, show what decoding leaves out at an end of a text.
+const N_AT_ENDS: usize = if crate::SMALL { 2 } else { 12 };
 
 /// A token that no step of a chain changes.
 const NEIGHBOUR: &[u8] = b"\x01";
@@ -252,26 +256,42 @@ impl Tokenizer {
         }
     }
 
-    /// The text of ids that stand for text.
+    /// The text of ids that stand for text. What decoding leaves out at its ends is found by decoding the first and the
+    /// last ids.
     pub(super) fn tail(&self, table: &TokenBytes, ids: &[TokenId]) -> Result<Tail> {
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         for &id in ids {
             bytes.extend_from_slice(table.get(id));
             ends.push(bytes.len());
         }
-        let text = self.decode(ids, DecodeErrors::Replace, false)?;
-        let most = ends.first().copied().unwrap_or(0);
-        let is_there = |&start: &usize| bytes[start..].starts_with(text.as_bytes());
-        if let Some(text_start) = (0..=most).find(is_there) {
-            return Ok(Tail { bytes, ends, text_start, text_end: text_start + text.len() });
+        let has_text = |&id: &TokenId| table.get(id).iter().any(|&byte| byte != b' ');
+        let n_first = ids.iter().position(has_text).unwrap_or(ids.len()) + N_AT_ENDS;
+        let n_last = ids.iter().rev().position(has_text).unwrap_or(ids.len()) + N_AT_ENDS;
+        let first = &ids[..n_first.min(ids.len())];
+        let last = &ids[ids.len().saturating_sub(n_last)..];
+        let text_start = self.shown(table, first)?.start;
+        let n_bytes: usize = last.iter().map(|&id| table.get(id).len()).sum();
+        let n_hidden = n_bytes - self.shown(table, last)?.end;
+        let text_end = (bytes.len() - n_hidden).max(text_start);
+        Ok(Tail { text_end, bytes, ends, text_start })
+    }
+
+    /// Where the decoded text of ids stands in their bytes.
+    fn shown(&self, table: &TokenBytes, ids: &[TokenId]) -> Result<Range<usize>> {
+        let bytes: Vec<u8> = ids.iter().flat_map(|&id| table.get(id)).copied().collect();
+        let (mut stream, mut text) = (DecodeStream::new(DecodeErrors::Keep, false), Vec::new());
+        for &id in ids {
+            text.extend(stream.push(self, id)?);
         }
-        // Spaces may be missing at the beginning, and the last character at the end.
-        let is_space = |end: &&usize| bytes[..**end].iter().all(|&byte| byte == b' ');
-        let n_spaces = ends.iter().take_while(is_space).count();
-        let owes_space = bytes.ends_with(b" ") && !text.ends_with(' ');
-        let text_end = bytes.len() - usize::from(owes_space);
-        let text_start = ends.get(n_spaces).map_or(text_end, |&end| end.min(text_end));
-        Ok(Tail { bytes, ends, text_start, text_end })
+        text.extend(stream.finish()?);
+        let n_hidden = bytes.len().saturating_sub(text.len());
+        let mut starts = (0..=n_hidden).rev();
+        if let Some(start) = starts.find(|&start| bytes[start..].starts_with(&text)) {
+            return Ok(start..start + text.len());
+        }
+        // Bytes that are no text are decoded otherwise. Only spaces at the beginning are left out.
+        let n_spaces = bytes.iter().take_while(|&&byte| byte == b' ').count();
+        Ok(n_hidden.min(n_spaces)..bytes.len())
     }
 
     /// The number of ids before the last place of a tail that is a proven cut and a border of ids.
