@@ -2,12 +2,12 @@
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from bytepair._expected import expect, expect_each
-from bytepair._ranges import check_index
+from bytepair._ranges import check_index, check_range
 from bytepair._tokenizer import Tokenizer
-from bytepair.errors import TokenizerError
+from bytepair.errors import TokenizerError, UnknownTokenError
 
 from ._tokens import TokenBytes
 
@@ -15,8 +15,7 @@ __all__ = ["sample_text"]
 
 N_WORDS = 4096
 """The maximum number of words to draw from."""
-MIN_WORDS = 16
-"""With fewer words, all texts of tokens are drawn from."""
+WORD = re.compile(r"[^\W\d_]{2,}")
 N_TRIES = 1000
 """How often a word is drawn for one place."""
 
@@ -31,7 +30,7 @@ def sample_text(
 ) -> str:
     """Return a text of exactly ``n`` ids, made of random words.
 
-    With a ``prefix``, the ids of ``prefix + text`` are those of the prefix and ``n`` more. By default the words are
+    Words that the tokenizer has no tokens for are left out. With a ``prefix``, the ids of ``prefix + text`` are those of the prefix and ``n`` more. By default the words are
     tokens of the vocabulary that are a space and letters. The same arguments give the same text on every machine, also
     in other versions of Python if ``words`` are given. Takes some microseconds for each word.
 
@@ -48,12 +47,14 @@ def sample_text(
     """
     expect("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
     check_index(n=n, seed=seed)
+    check_range(n=n)
     if words is None:
-        choices = list(_choices(tokenizer))
+        choices = _choices(tokenizer)
     else:
+        expect("words", words, (list, tuple), "a list of str")
         expect_each("words", words, str, "a str")
-        choices = [list(words)]
-    if not choices[0]:
+        choices = [words]
+    if not any(choices):
         message = "words must not be empty"
         raise TokenizerError(message)
     # Only random() gives the same numbers in every version of Python.
@@ -65,9 +66,12 @@ def sample_text(
             drawn_from = choices[n_tries // N_TRIES]
             word = drawn_from[int(draw() * len(drawn_from))]
             trial = session.fork()
+            try:
+                patch = trial.append(word)
+            except UnknownTokenError:
+                continue
             # The word makes the text longer, but not too long, and leaves the ids of the prefix as they are.
-            is_kept = trial.append(word).keep >= n_before
-            if is_kept and n_done < len(trial) - n_before <= n:
+            if patch.keep >= n_before and n_done < len(trial) - n_before <= n:
                 break
         else:
             message = (
@@ -80,15 +84,10 @@ def sample_text(
     return "".join(chosen)
 
 
-def _choices(tokenizer: Tokenizer) -> Iterator[list[str]]:
-    """Iterate over lists of words: those of the vocabulary, each with a space before it, and then all its texts."""
-    texts = {token.decode(errors="ignore") for token in TokenBytes(tokenizer)}
-    words = sorted({text.strip() for text in texts if _is_word(text.strip())})
-    if len(words) >= MIN_WORDS:
-        step = max(1, len(words) // N_WORDS)
-        yield [f" {word}" for word in words[::step]]
-    yield sorted(filter(None, texts))
-
-
-def _is_word(text: str) -> bool:
-    return len(text) > 1 and re.fullmatch(r"[^\W\d_]+", text) is not None
+def _choices(tokenizer: Tokenizer) -> list[Sequence[str]]:
+    """Return the words of the vocabulary, each with a space before it, and all its texts."""
+    texts = {token.decode(errors="ignore") for token in TokenBytes(tokenizer)} - {""}
+    stripped = {text.strip() for text in texts}
+    words = sorted(f" {text}" for text in stripped if WORD.fullmatch(text))
+    choices = [words[:: max(1, len(words) // N_WORDS)], sorted(texts)]
+    return [words for words in choices if words]

@@ -186,24 +186,25 @@ impl Tokenizer {
         if own.is_empty() {
             return Ok((text, Ok(Vec::new())));
         }
-        if place.is_rest {
-            text.text_start = 0;
-        }
+        let (start, other) = match place {
+            Segment { is_rest: true, .. } => (0, 0),
+            Segment { is_first: true, .. } => (text.text_start, 0),
+            _ => (0, text.text_start),
+        };
         let call = self.call(plain(added_tokens))?;
         let ids_from = |start: usize| {
             call.ids_of_stretch(Segment { text: &text.bytes[start..text.text_end], ..place })
         };
         let is_own = |ids: &Result<Vec<TokenId>>| ids.as_ref().is_ok_and(|ids| ids == own);
-        let ids = ids_from(text.text_start);
-        if text.text_start == 0 || is_own(&ids) {
-            return Ok((text, ids));
+        let mut read = (start, ids_from(start));
+        if start != other && !is_own(&read.1) {
+            let again = ids_from(other);
+            if is_own(&again) {
+                read = (other, again);
+            }
         }
-        let with_spaces = ids_from(0);
-        if place.is_first && !is_own(&with_spaces) {
-            return Ok((text, ids));
-        }
-        text.text_start = 0;
-        Ok((text, with_spaces))
+        text.text_start = read.0;
+        Ok((text, read.1))
     }
 
     /// The text of a row without special and unknown tokens, as decoding gives it, and where each id ends in it.
@@ -213,15 +214,9 @@ impl Tokenizer {
     pub fn text_and_ends(&self, ids: &[TokenId]) -> Result<(Vec<u8>, Vec<usize>)> {
         let table = self.token_bytes()?;
         ids.iter().try_for_each(|&id| self.parts.vocabulary.expect_token(id).map(drop))?;
-        let with_text: Vec<_> =
-            ids.iter().copied().filter(|&id| table.class(id).is_text()).collect();
-        let Tail { bytes, text_start, text_end, .. } = self.tail(table, &with_text)?;
-        let mut end = 0;
-        let ends = ids.iter().map(|&id| {
-            end += table.get(id).len();
-            end.clamp(text_start, text_end) - text_start
-        });
-        Ok((bytes[text_start..text_end].to_vec(), ends.collect()))
+        let Tail { bytes, ends, text_start, text_end } = self.tail(table, ids)?;
+        let ends = ends.iter().map(|&end| end.clamp(text_start, text_end) - text_start).collect();
+        Ok((bytes[text_start..text_end].to_vec(), ends))
     }
 }
 

@@ -12,7 +12,6 @@
 //! special token.
 
 use std::collections::HashSet;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::{DecodeStream, Tokenizer};
@@ -256,7 +255,7 @@ impl Tokenizer {
         }
     }
 
-    /// The text of ids that stand for text. What decoding leaves out at its ends is found by decoding the first and the
+    /// The text of ids without special tokens. What decoding leaves out at its ends is found by decoding the first and the
     /// last ids.
     pub(super) fn tail(&self, table: &TokenBytes, ids: &[TokenId]) -> Result<Tail> {
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
@@ -265,33 +264,32 @@ impl Tokenizer {
             ends.push(bytes.len());
         }
         let has_text = |&id: &TokenId| table.get(id).iter().any(|&byte| byte != b' ');
-        let n_first = ids.iter().position(has_text).unwrap_or(ids.len()) + N_AT_ENDS;
-        let n_last = ids.iter().rev().position(has_text).unwrap_or(ids.len()) + N_AT_ENDS;
-        let first = &ids[..n_first.min(ids.len())];
-        let last = &ids[ids.len().saturating_sub(n_last)..];
-        let text_start = self.shown(table, first)?.start;
-        let n_bytes: usize = last.iter().map(|&id| table.get(id).len()).sum();
-        let n_hidden = n_bytes - self.shown(table, last)?.end;
-        let text_end = (bytes.len() - n_hidden).max(text_start);
-        Ok(Tail { text_end, bytes, ends, text_start })
+        let n_before = ids.iter().position(has_text).unwrap_or(ids.len());
+        let n_after = ids.iter().rev().position(has_text).unwrap_or(ids.len());
+        let first = &ids[..ids.len().min(n_before + N_AT_ENDS)];
+        let last = &ids[ids.len().saturating_sub(n_after + N_AT_ENDS)..];
+        let (text_start, _) = self.left_out(table, first)?;
+        let (_, n_left_out) = self.left_out(table, last)?;
+        let text_end = text_start.max(bytes.len() - n_left_out);
+        Ok(Tail { bytes, ends, text_start, text_end })
     }
 
-    /// Where the decoded text of ids stands in their bytes.
-    fn shown(&self, table: &TokenBytes, ids: &[TokenId]) -> Result<Range<usize>> {
+    /// How many bytes of a row decoding leaves out at the beginning, and how many at the end.
+    fn left_out(&self, table: &TokenBytes, ids: &[TokenId]) -> Result<(usize, usize)> {
         let bytes: Vec<u8> = ids.iter().flat_map(|&id| table.get(id)).copied().collect();
-        let (mut stream, mut text) = (DecodeStream::new(DecodeErrors::Keep, false), Vec::new());
+        let (mut stream, mut text) = (DecodeStream::new(DecodeErrors::Keep, true), Vec::new());
         for &id in ids {
             text.extend(stream.push(self, id)?);
         }
         text.extend(stream.finish()?);
-        let n_hidden = bytes.len().saturating_sub(text.len());
-        let mut starts = (0..=n_hidden).rev();
+        let n_left_out = bytes.len().saturating_sub(text.len());
+        let mut starts = (0..=n_left_out).rev();
         if let Some(start) = starts.find(|&start| bytes[start..].starts_with(&text)) {
-            return Ok(start..start + text.len());
+            return Ok((start, n_left_out - start));
         }
         // Bytes that are no text are decoded otherwise. Only spaces at the beginning are left out.
         let n_spaces = bytes.iter().take_while(|&&byte| byte == b' ').count();
-        Ok(n_hidden.min(n_spaces)..bytes.len())
+        Ok((n_left_out.min(n_spaces), 0))
     }
 
     /// The number of ids before the last place of a tail that is a proven cut and a border of ids.
@@ -308,7 +306,7 @@ impl Tokenizer {
     }
 }
 
-/// The bytes of ids that stand for text.
+/// The bytes of a row of ids.
 pub(super) struct Tail {
     pub(super) bytes: Vec<u8>,
     /// By id: where its bytes end.
