@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from bytepair import Tokenizer
+from bytepair import Tokenizer, TokenizerError, UnknownTokenError
 
 # A slow machine makes no test fail. The same cases are run each time, so that a test that passed
 # passes again; `pytest --hypothesis-profile=quick` runs fewer, `search` looks for new ones.
@@ -55,6 +55,32 @@ def shared():
         return path
 
     return find
+
+
+@pytest.fixture(
+    scope="session",
+    params=sorted(SHARED.glob("vocabularies/*/*")),
+    ids=lambda path: f"{path.parent.name}/{path.name}",
+)
+def published(request):
+    """Give each published tokenizer that loads without options, and skip other files."""
+    try:
+        return Tokenizer.from_file(request.param)
+    except TokenizerError as error:
+        pytest.skip(str(error))
+
+
+def encodable(tokenizer, text):
+    """Give a text without the characters that a tokenizer refuses, inside a word or at its end."""
+
+    def is_known(character):
+        try:
+            return tokenizer.encode(character * 2) is not None
+        except UnknownTokenError:
+            return False
+
+    known = set(filter(is_known, set(text)))
+    return "".join(character for character in text if character in known)
 
 
 @pytest.fixture(scope="session")

@@ -51,6 +51,7 @@ __all__ = [
     "id_of_written",
     "import_numpy",
     "instructions",
+    "is_canonical",
     "merge_vocabularies",
     "merged_units",
     "pair_names",
@@ -72,6 +73,8 @@ __all__ = [
     "remove",
     "shorten",
     "splice",
+    "stable_prefix",
+    "text_and_ends",
     "token_texts",
     "unicode_scripts",
     "unreached",
@@ -2145,15 +2148,59 @@ class CoreSegmenter:
     ) -> list[str]:
         """Return the parts of a word, without separators; ``place`` is the position of the word in its line."""
 
+def is_canonical(
+    tokenizer: Tokenizer, ids: _Ids, *, added_tokens: _AddedTokens = "find"
+) -> bool:
+    """Return whether the text of a row of ids has these ids.
+
+    Special tokens divide a row, and each stretch of text between them is encoded as it stands in the row. A special
+    token that a model spelled in other tokens stays text. Takes about twice as long as encoding the text.
+
+    >>> import bytepair
+    >>> from bytepair.serving import is_canonical
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> is_canonical(tokenizer, [257, 68]), is_canonical(tokenizer, [256, 86, 68])
+    (True, False)
+
+    Raises
+    ------
+    UnknownTokenError
+        No token has one of the ids.
+    TokenizerError
+        The row has an unknown token, whose text is not known; or tokens have no bytes of their own, as for
+        ``TokenBytes``.
+    """
+
 def first_noncanonical(
     tokenizer: Tokenizer, ids: _Ids, *, added_tokens: _AddedTokens = "find"
 ) -> int | None:
-    """Return the index of the first id that the text of a row of ids does not have, or ``None``."""
+    """Return the index of the first id that the text of a row of ids does not have, or ``None``.
+
+    >>> import bytepair
+    >>> from bytepair.serving import first_noncanonical
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> first_noncanonical(tokenizer, [257, 220, 256, 86])
+    2
+
+    Raises the errors of :func:`is_canonical`.
+    """
 
 def canonicalize(
     tokenizer: Tokenizer, ids: _Ids, *, added_tokens: _AddedTokens = "find"
 ) -> list[int]:
-    """Return the ids that the text of a row of ids has, with the special tokens of the row."""
+    """Return the ids that the text of a row of ids has, with the special tokens of the row.
+
+    >>> import bytepair
+    >>> from bytepair.serving import canonicalize
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> canonicalize(tokenizer, [257, 220, 256, 86])
+    [257, 220, 257]
+
+    Raises
+    ------
+    EncodingError
+        The ids have no text, and the dialect needs one; also the errors of :func:`is_canonical`.
+    """
 
 def splice(
     tokenizer: Tokenizer,
@@ -2164,7 +2211,49 @@ def splice(
     disallowed_special: _Specials = (),
     added_tokens: _AddedTokens = "find",
 ) -> Patch:
-    """Return how a row of ids changes when text follows it."""
+    """Return how a row of ids changes when text follows it.
+
+    Ids that the text does not change stay as they were sampled. If the row is canonical, the new row has the ids of the
+    whole text. If it is not, ids stay up to the last place where one of them and one of the whole text's ids end. The
+    options are about special tokens in ``text``. The cost does not depend on the length of the row, apart from reading
+    it.
+
+    >>> import bytepair
+    >>> from bytepair.serving import splice
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> splice(tokenizer, [256, 86, 220, 75], "ow")
+    Patch(keep=3, ids=[257], keep_after=0)
+
+    Raises
+    ------
+    EncodingError
+        The text of the last ids cannot be encoded; also the errors of :func:`is_canonical` and of ``Tokenizer.encode``.
+    """
+
+def stable_prefix(
+    tokenizer: Tokenizer,
+    text: _Text,
+    *,
+    allowed_special: _Specials = (),
+    disallowed_special: _Specials = (),
+    added_tokens: _AddedTokens = "find",
+) -> int:
+    """Return how many of the first ids of a text stay, whatever text is appended.
+
+    This is proven from the split pattern, the normalizer and the merges, so it is 0 where they prove nothing;
+    ``tokenizer.session().explain()`` says why.
+
+    >>> import bytepair
+    >>> from bytepair.serving import stable_prefix
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> stable_prefix(tokenizer, "low low")
+    1
+
+    Raises the errors of ``Tokenizer.encode``.
+    """
+
+def text_and_ends(tokenizer: Tokenizer, ids: _Ids) -> tuple[bytes, NDArray[np.int64]]:
+    """Return the text of a row without its special tokens, and where each id ends in it, in bytes."""
 
 def encode_by(
     tokenizer: Tokenizer,

@@ -56,7 +56,10 @@ mod _core {
         patch::Patch,
         rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl},
         serving::{
-            ids::{canonicalize, first_noncanonical, splice},
+            ids::{
+                canonicalize, first_noncanonical, is_canonical, splice, stable_prefix,
+                text_and_ends,
+            },
             sampling::encode_by,
             segments::{SegmentEncoding, encode_segments, encode_segments_batch},
             tokens::{byte_trie, heal, token_texts},

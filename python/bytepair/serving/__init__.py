@@ -7,22 +7,18 @@ from bytepair._core import (
     Patch,
     SegmentEncoding,
     Session,
+    canonicalize,
     encode_by,
     encode_segments,
     encode_segments_batch,
-)
-
-from ._grammars import GrammarVocabulary, grammar_vocabulary
-from ._growing import stable_prefix
-from ._ids import (
-    Comparison,
-    align,
-    canonicalize,
-    compare,
     first_noncanonical,
     is_canonical,
     splice,
+    stable_prefix,
 )
+
+from ._grammars import GrammarVocabulary, grammar_vocabulary
+from ._ids import Comparison, align, compare
 from ._samples import sample_text
 from ._tokens import KINDS, ByteTrie, Healed, TokenBytes, heal
 

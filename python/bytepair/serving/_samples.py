@@ -2,13 +2,12 @@
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from bytepair._core import Session
-from bytepair._expected import expect
-from bytepair._ranges import check_index
+from bytepair._expected import expect, expect_each
+from bytepair._ranges import check_index, check_range
 from bytepair._tokenizer import Tokenizer
-from bytepair.errors import TokenizerError
+from bytepair.errors import TokenizerError, UnknownTokenError
 
 from ._tokens import TokenBytes
 
@@ -16,8 +15,7 @@ __all__ = ["sample_text"]
 
 N_WORDS = 4096
 """The maximum number of words to draw from."""
-MIN_WORDS = 16
-"""With fewer words, all texts of tokens are drawn from."""
+WORD = re.compile(r"[^\W\d_]{2,}")
 N_TRIES = 1000
 """How often a word is drawn for one place."""
 
@@ -32,7 +30,7 @@ def sample_text(
 ) -> str:
     """Return a text of exactly ``n`` ids, made of random words.
 
-    With a ``prefix``, the ids of ``prefix + text`` are those of the prefix and ``n`` more. By default the words are
+    Words that the tokenizer has no tokens for are left out. With a ``prefix``, the ids of ``prefix + text`` are those of the prefix and ``n`` more. By default the words are
     tokens of the vocabulary that are a space and letters. The same arguments give the same text on every machine, also
     in other versions of Python if ``words`` are given. Takes some microseconds for each word.
 
@@ -49,55 +47,47 @@ def sample_text(
     """
     expect("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
     check_index(n=n, seed=seed)
-    choices = [list(words)] if words is not None else list(_choices(tokenizer))
-    if not choices[0]:
+    check_range(n=n)
+    if words is None:
+        choices = _choices(tokenizer)
+    else:
+        expect("words", words, (list, tuple), "a list of str")
+        expect_each("words", words, str, "a str")
+        choices = [words]
+    if not any(choices):
         message = "words must not be empty"
         raise TokenizerError(message)
-    draw, chosen = random.Random(seed), []
+    # Only random() gives the same numbers in every version of Python.
+    draw, chosen = random.Random(seed).random, []
     session = tokenizer.session(prefix, keep_ids=False)
     n_before = len(session)
-    while len(session) < n_before + n:
-        longer = _longer(session, n_before, n_before + n, _drawn(choices, draw))
-        if longer is None:
+    while (n_done := len(session) - n_before) < n:
+        for n_tries in range(N_TRIES * len(choices)):
+            drawn_from = choices[n_tries // N_TRIES]
+            word = drawn_from[int(draw() * len(drawn_from))]
+            trial = session.fork()
+            try:
+                patch = trial.append(word)
+            except UnknownTokenError:
+                continue
+            # The word makes the text longer, but not too long, and leaves the ids of the prefix as they are.
+            if patch.keep >= n_before and n_done < len(trial) - n_before <= n:
+                break
+        else:
             message = (
-                f"no text of exactly {n} ids was found: after {len(session) - n_before} ids, "
+                f"no text of exactly {n} ids was found: after {n_done} ids, "
                 f"none of {N_TRIES} words that were drawn fits; pass other words"
             )
             raise TokenizerError(message)
-        word, session = longer
+        session = trial
         chosen.append(word)
     return "".join(chosen)
 
 
-def _longer(
-    session: Session, n_before: int, most: int, words: Iterator[str]
-) -> tuple[str, Session] | None:
-    """Return the first word that makes a text longer, not too long, and leaves the ids of the prefix as they are."""
-    for word in words:
-        trial = session.fork()
-        patch = trial.append(word)
-        if patch.keep >= n_before and len(session) < len(trial) <= most:
-            return word, trial
-    return None
-
-
-def _drawn(choices: list[list[str]], draw: random.Random) -> Iterator[str]:
-    """Iterate over random words, the later choices only where the first ones did not fit."""
-    for words in choices:
-        for _ in range(N_TRIES):
-            # Only random() gives the same numbers in every version of Python.
-            yield words[int(draw.random() * len(words))]
-
-
-def _choices(tokenizer: Tokenizer) -> Iterator[list[str]]:
-    """Iterate over lists of words: those of the vocabulary, each with a space before it, and then all its texts."""
-    texts = {token.decode(errors="ignore") for token in TokenBytes(tokenizer)}
-    words = sorted({text.strip() for text in texts if _is_word(text.strip())})
-    if len(words) >= MIN_WORDS:
-        step = max(1, len(words) // N_WORDS)
-        yield [f" {word}" for word in words[::step]]
-    yield sorted(filter(None, texts))
-
-
-def _is_word(text: str) -> bool:
-    return len(text) > 1 and re.fullmatch(r"[^\W\d_]+", text) is not None
+def _choices(tokenizer: Tokenizer) -> list[Sequence[str]]:
+    """Return the words of the vocabulary, each with a space before it, and all its texts."""
+    texts = {token.decode(errors="ignore") for token in TokenBytes(tokenizer)} - {""}
+    stripped = {text.strip() for text in texts}
+    words = sorted(f" {text}" for text in stripped if WORD.fullmatch(text))
+    choices = [words[:: max(1, len(words) // N_WORDS)], sorted(texts)]
+    return [words for words in choices if words]

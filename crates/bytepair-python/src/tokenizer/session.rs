@@ -252,7 +252,7 @@ impl Session {
     /// >>> session.n_stable, len(session)
     /// (4, 5)
     #[getter]
-    fn n_stable(&self) -> usize {
+    pub(crate) fn n_stable(&self) -> usize {
         lock(&self.state).session.n_stable()
     }
 

@@ -5,8 +5,11 @@
 //! text stands in the row: after a special token, no text begins. A decoder may strip a space at the beginning, which a
 //! normalizer puts there; so if the decoded text has other ids, the text with that space counts, too.
 //!
-//! Whole rows are decoded and encoded by stretches; pieces that a worker remembers are only looked up. Text that follows
-//! a row costs a look back to the last place that no continuation changes ([`Tokenizer::heal`]), however long the row is:
+//! Whole rows are encoded again, since no proof is shorter: a token is right only if no other merge comes first
+//! anywhere in its piece. Workers remember pieces, so this costs about twice what encoding the text takes.
+//!
+//! Text that follows a row costs a look back to the last place that no continuation changes ([`Tokenizer::heal`]),
+//! however long the row is:
 //!
 //! ```text
 //! ids that stay | ids after the last proven cut | text
@@ -18,60 +21,38 @@
 //!
 //! Left out: unknown tokens, whose text is not known, and decoders in which tokens have no bytes of their own.
 
-use std::ops::Range;
+use std::collections::BTreeMap;
 
-use super::token_bytes::TokenClass;
+use super::token_bytes::{Tail, TokenClass};
 use super::{AddedTokens, EncodeOptions, Tokenizer};
-use crate::added::Specials;
 use crate::error::{Error, ErrorKind, Result};
-use crate::patch::Patch;
+use crate::patch::{Patch, common_prefix};
 use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 
 /// How many ids are looked at first for a place that no continuation changes.
 const LOOK_BACK: usize = if crate::SMALL { 2 } else { 64 };
 
-/// How many ids show what decoding leaves out at an end of a text.
-const N_AT_ENDS: usize = 12;
-
-/// The bytes of ids, and where the decoded text begins in them.
-struct Text {
-    bytes: Vec<u8>,
+/// Ids between special tokens.
+struct Stretch<'i> {
+    /// Where they begin in the row.
     start: usize,
-}
-
-/// Where text stands in a row.
-#[derive(Clone, Copy)]
-struct Place {
-    /// Whether nothing precedes it.
-    is_first: bool,
-    /// Whether it follows a cut that changes nothing.
-    is_rest: bool,
-}
-
-impl Place {
-    fn segment(self, text: &[u8]) -> Segment<'_> {
-        Segment { text, is_first: self.is_first, is_last: true, is_rest: self.is_rest }
-    }
+    own: &'i [TokenId],
+    /// The ids of their text.
+    canonical: Result<Vec<TokenId>>,
 }
 
 impl Tokenizer {
-    /// The ids that the text of a row of ids has, and the row's special tokens. Of the options, only those about added
-    /// tokens that are not special are used.
+    /// The ids that the text of a row of ids has, and the row's special tokens.
     ///
     /// # Errors
     /// If an id is not in the vocabulary or is the unknown token, if the text of the ids cannot be encoded, or if tokens
     /// have no bytes of their own.
-    pub fn canonicalize(
-        &self,
-        ids: &[TokenId],
-        options: EncodeOptions<'_>,
-    ) -> Result<Vec<TokenId>> {
-        let (mut row, mut n_done) = (Vec::with_capacity(ids.len()), 0);
-        for stretch in self.stretches(ids, options.added_tokens)? {
-            row.extend_from_slice(&ids[n_done..stretch.start]);
-            n_done = stretch.end;
-            row.extend(self.canonical_stretch(ids, stretch, options)?);
+    pub fn canonicalize(&self, ids: &[TokenId], added_tokens: AddedTokens) -> Result<Vec<TokenId>> {
+        let mut row = Vec::with_capacity(ids.len());
+        for Stretch { start, own, canonical } in self.stretches(ids, added_tokens)? {
+            row.extend(canonical?);
+            row.extend(ids.get(start + own.len()));
         }
         Ok(row)
     }
@@ -83,21 +64,16 @@ impl Tokenizer {
     pub fn first_noncanonical(
         &self,
         ids: &[TokenId],
-        options: EncodeOptions<'_>,
+        added_tokens: AddedTokens,
     ) -> Result<Option<usize>> {
-        for stretch in self.stretches(ids, options.added_tokens)? {
-            let Range { start, .. } = stretch;
-            let own = &ids[stretch.clone()];
-            let canonical = match self.canonical_stretch(ids, stretch, options) {
-                Ok(canonical) => canonical,
-                // The ids have no text.
-                Err(error) if is_no_text(&error) => return Ok(Some(start)),
+        for Stretch { start, own, canonical } in self.stretches(ids, added_tokens)? {
+            let n_same = match canonical {
+                Ok(canonical) if canonical == own => continue,
+                Ok(canonical) => common_prefix(own, &canonical),
+                Err(error) if is_no_text(&error) => 0,
                 Err(error) => return Err(error),
             };
-            if canonical != own {
-                let n_same = own.iter().zip(&canonical).take_while(|(a, b)| a == b).count();
-                return Ok(Some(start + n_same));
-            }
+            return Ok(Some(start + n_same));
         }
         Ok(None)
     }
@@ -113,19 +89,18 @@ impl Tokenizer {
         text: &[u8],
         options: EncodeOptions<'_>,
     ) -> Result<Patch> {
-        let plain = EncodeOptions {
-            allowed_special: Specials::None,
-            disallowed_special: Specials::None,
-            ..options
-        };
-        let inner = Place { is_first: ids.is_empty(), is_rest: false };
-        let alone = self.call(options)?.trace(inner.segment(text), 0)?;
         let table = self.token_bytes()?;
-        let is_special = |id: &TokenId| table.class(*id) == TokenClass::Special;
+        let place = Segment { is_first: ids.is_empty(), is_last: true, ..Segment::inner(text) };
+        let mut alone = self.call(options)?.trace(place, 0)?;
+        let is_special = |&id: &TokenId| table.class(id) == TokenClass::Special;
         let n_text = alone.ids.iter().position(is_special).unwrap_or(alone.ids.len());
         let text_end = alone.offsets.get(n_text).map_or(text.len(), |offset| offset.0);
-        let mut patch = self.splice_text(ids, &text[..text_end], plain)?;
-        patch.ids.extend_from_slice(&alone.ids[n_text..]);
+        let from_special = alone.ids.split_off(n_text);
+        let mut patch = Patch { keep: ids.len(), ..Patch::default() };
+        if text_end > 0 {
+            patch = self.splice_text(ids, &text[..text_end], options.added_tokens)?;
+        }
+        patch.ids.extend(from_special);
         Ok(patch)
     }
 
@@ -134,165 +109,148 @@ impl Tokenizer {
         &self,
         ids: &[TokenId],
         text: &[u8],
-        options: EncodeOptions<'_>,
+        added_tokens: AddedTokens,
     ) -> Result<Patch> {
-        if text.is_empty() {
-            return Ok(Patch { keep: ids.len(), ..Patch::default() });
-        }
-        let (n_kept, rest) = self.open_end(ids)?;
-        let open = &ids[n_kept..];
         let table = self.token_bytes()?;
-        let is_begun = n_kept > 0;
-        let follows_special = is_begun && table.class(ids[n_kept - 1]) == TokenClass::Special;
-        let place = Place { is_first: !is_begun, is_rest: is_begun && !follows_special };
-        let (rest, is_canonical) = self.text_of(open, &rest, place, options)?;
-        let whole = [&rest, text].concat();
-        let row = self.call(options)?.trace(place.segment(&whole), 0)?;
-        if is_canonical {
-            let n_same = open.iter().zip(&row.ids).take_while(|(a, b)| a == b).count();
-            return Ok(Patch {
-                keep: n_kept + n_same,
-                ids: row.ids[n_same..].to_vec(),
-                keep_after: 0,
-            });
-        }
-        // Where each open id ends in the text. A stripped space is before it.
-        let n_bytes: usize = open.iter().map(|&id| table.get(id).len()).sum();
-        let n_stripped = n_bytes.saturating_sub(rest.len());
-        let ends = open.iter().scan(0, |end, &id| {
-            *end += table.get(id).len();
-            Some(end.saturating_sub(n_stripped))
-        });
-        let mut ends: Vec<usize> = std::iter::once(0).chain(ends).collect();
-        // The first id of the new row that begins at a place.
-        let begins_at = |place: usize| {
-            let first = row.offsets.iter().position(|offset| offset.0 >= place)?;
-            let ends_before = row.offsets[..first].iter().all(|offset| offset.1 <= place);
-            (row.offsets[first].0 == place && ends_before).then_some(first)
+        let is_border = |&id: &TokenId| is_border(table.class(id), added_tokens);
+        let n_stable = self.n_stable(ids)?;
+        let border = ids[n_stable..].iter().rposition(is_border);
+        let n_kept = border.map_or(n_stable, |index| n_stable + index + 1);
+        let (kept, open) = ids.split_at(n_kept);
+        let place = Segment {
+            is_first: kept.is_empty(),
+            is_last: true,
+            is_rest: kept.last().is_some_and(|id| !is_border(id)),
+            text: &[],
         };
-        while let Some(end) = ends.pop() {
-            if let Some(first) = begins_at(end) {
-                return Ok(Patch {
-                    keep: n_kept + ends.len(),
-                    ids: row.ids[first..].to_vec(),
-                    keep_after: 0,
-                });
+        let (old, canonical) = self.read(open, place, added_tokens)?;
+        let whole = [&old.bytes[old.text_start..old.text_end], text].concat();
+        let new = self.call(plain(added_tokens))?.trace(Segment { text: &whole, ..place }, 0)?;
+        let (n_old, n_new) = match canonical {
+            Ok(canonical) if canonical == open => {
+                let n_same = common_prefix(open, &new.ids);
+                (n_same, n_same)
             }
-        }
-        Ok(Patch { keep: n_kept, ids: row.ids, keep_after: 0 })
+            _ => last_common_end(&old, &whole, &new.offsets),
+        };
+        Ok(Patch { keep: n_kept + n_old, ids: new.ids[n_new..].to_vec(), keep_after: 0 })
     }
 
-    /// How many ids stay whatever follows, and the bytes of the others. Looks only as far back as it must.
-    fn open_end(&self, ids: &[TokenId]) -> Result<(usize, Vec<u8>)> {
+    /// How many ids stay whatever follows. Looks only as far back as it must.
+    fn n_stable(&self, ids: &[TokenId]) -> Result<usize> {
         let mut n_seen = LOOK_BACK;
         loop {
             let from = ids.len().saturating_sub(n_seen);
-            let healed = self.heal(&ids[from..])?;
+            let n_kept = self.heal(&ids[from..])?.n_kept;
             // Decoders may treat the first id of a row specially, but not what a proven place follows.
-            if from == 0 || healed.n_kept >= 2 {
-                return Ok((from + healed.n_kept, healed.rest));
+            if from == 0 || n_kept >= 2 {
+                return Ok(from + n_kept);
             }
             n_seen *= 2;
         }
     }
 
-    /// The stretches of text between special tokens; also between other added tokens if none is found in text.
-    fn stretches(&self, ids: &[TokenId], found: AddedTokens) -> Result<Vec<Range<usize>>> {
+    /// The stretches between special tokens; also between other added tokens if none is found in text.
+    fn stretches<'a>(
+        &'a self,
+        ids: &'a [TokenId],
+        added_tokens: AddedTokens,
+    ) -> Result<impl Iterator<Item = Stretch<'a>>> {
         let table = self.token_bytes()?;
-        let (mut stretches, mut start) = (Vec::new(), 0);
         for (index, &id) in ids.iter().enumerate() {
             match table.class(id) {
-                TokenClass::Text | TokenClass::Byte => continue,
-                TokenClass::Added if found == AddedTokens::Find => continue,
                 TokenClass::None => drop(self.parts.vocabulary.expect_token(id)?),
                 TokenClass::Unknown => return Err(unknown_text(index)),
-                TokenClass::Added | TokenClass::Special => {}
+                _ => {}
             }
-            stretches.push(start..index);
-            start = index + 1;
         }
-        stretches.push(start..ids.len());
-        Ok(stretches)
+        let mut next = 0;
+        let stretches = ids.split(move |&id| is_border(table.class(id), added_tokens));
+        Ok(stretches.map(move |own| {
+            let start = next;
+            next += own.len() + 1;
+            let place = Segment { is_first: start == 0, is_last: true, ..Segment::inner(&[]) };
+            let read = self.read(own, place, added_tokens);
+            Stretch { start, own, canonical: read.and_then(|(_, canonical)| canonical) }
+        }))
     }
 
-    /// The ids of the text of a stretch.
-    fn canonical_stretch(
+    /// The text of ids at a place, and the ids of that text.
+    fn read(
         &self,
-        ids: &[TokenId],
-        stretch: Range<usize>,
-        options: EncodeOptions<'_>,
-    ) -> Result<Vec<TokenId>> {
-        let place = Place { is_first: stretch.start == 0, is_rest: false };
-        let own = &ids[stretch];
+        own: &[TokenId],
+        place: Segment<'_>,
+        added_tokens: AddedTokens,
+    ) -> Result<(Tail, Result<Vec<TokenId>>)> {
+        let mut text = self.tail(self.token_bytes()?, own)?;
         if own.is_empty() {
-            return Ok(Vec::new());
+            return Ok((text, Ok(Vec::new())));
         }
-        let Text { bytes, start } = self.text(own)?;
-        let mut row = self.encoded_at(&bytes[start..], place, options)?;
-        if row != own && start > 0 {
-            let with_space = self.encoded_at(&bytes, place, options)?;
-            if with_space == own || !place.is_first {
-                row = with_space;
+        let (start, other) = match place {
+            Segment { is_rest: true, .. } => (0, 0),
+            Segment { is_first: true, .. } => (text.text_start, 0),
+            _ => (0, text.text_start),
+        };
+        let call = self.call(plain(added_tokens))?;
+        let ids_from = |start: usize| {
+            call.ids_of_stretch(Segment { text: &text.bytes[start..text.text_end], ..place })
+        };
+        let is_own = |ids: &Result<Vec<TokenId>>| ids.as_ref().is_ok_and(|ids| ids == own);
+        let mut read = (start, ids_from(start));
+        if start != other && !is_own(&read.1) {
+            let again = ids_from(other);
+            if is_own(&again) {
+                read = (other, again);
             }
         }
-        Ok(row)
+        text.text_start = read.0;
+        Ok((text, read.1))
     }
 
-    /// The text of ids with these bytes, and whether the ids are those of the text.
-    fn text_of(
-        &self,
-        ids: &[TokenId],
-        bytes: &[u8],
-        place: Place,
-        options: EncodeOptions<'_>,
-    ) -> Result<(Vec<u8>, bool)> {
-        let has_ids =
-            |text: &[u8]| self.encoded_at(text, place, options).is_ok_and(|row| row == ids);
-        let stripped = bytes.strip_prefix(b" ").filter(|_| !place.is_rest);
-        if has_ids(bytes) {
-            return Ok((bytes.to_vec(), true));
-        }
-        if let Some(text) = stripped.filter(|text| has_ids(text)) {
-            return Ok((text.to_vec(), true));
-        }
-        if place.is_first {
-            let Text { bytes, start } = self.text(ids)?;
-            return Ok((bytes[start..].to_vec(), false));
-        }
-        Ok((bytes.to_vec(), false))
-    }
-
-    /// The text of ids. What decoding leaves out at its ends shows at the first and the last few.
-    fn text(&self, ids: &[TokenId]) -> Result<Text> {
+    /// The text of a row without special and unknown tokens, as decoding gives it, and where each id ends in it.
+    ///
+    /// # Errors
+    /// If an id is not in the vocabulary, or if tokens have no bytes of their own.
+    pub fn text_and_ends(&self, ids: &[TokenId]) -> Result<(Vec<u8>, Vec<usize>)> {
         let table = self.token_bytes()?;
-        let is_text = |ids: &&[TokenId]| {
-            let bytes: Vec<u8> = ids.iter().flat_map(|&id| table.get(id)).copied().collect();
-            str::from_utf8(&bytes).is_ok()
-        };
-        let most = ids.len().min(N_AT_ENDS);
-        let first = (0..=most).rev().map(|n| &ids[..n]).find(is_text).unwrap_or_default();
-        let last =
-            (0..=most).rev().map(|n| &ids[ids.len() - n..]).find(is_text).unwrap_or_default();
-        let (first, last) = (self.tail(table, first)?, self.tail(table, last)?);
-        let mut bytes: Vec<u8> = ids.iter().flat_map(|&id| table.get(id)).copied().collect();
-        bytes.truncate(bytes.len() - (last.bytes.len() - last.text_end));
-        let is_space = bytes.iter().take(first.text_start).all(|&byte| byte == b' ');
-        Ok(Text { start: if is_space { first.text_start.min(bytes.len()) } else { 0 }, bytes })
+        ids.iter().try_for_each(|&id| self.parts.vocabulary.expect_token(id).map(drop))?;
+        let Tail { bytes, ends, text_start, text_end } = self.tail(table, ids)?;
+        let ends = ends.iter().map(|&end| end.clamp(text_start, text_end) - text_start).collect();
+        Ok((bytes[text_start..text_end].to_vec(), ends))
     }
+}
 
-    fn encoded_at(
-        &self,
-        text: &[u8],
-        place: Place,
-        options: EncodeOptions<'_>,
-    ) -> Result<Vec<TokenId>> {
-        let call = self.call(options)?;
-        let mut ids = Vec::new();
-        call.tokenizer
-            .workers
-            .with(|worker| call.encode_stretch(place.segment(text), &mut ids, worker))?;
-        Ok(ids)
+/// How many ids of a text, and how many of a longer one with these offsets, are before the last place where both have
+/// an end.
+fn last_common_end(old: &Tail, longer: &[u8], offsets: &[(usize, usize)]) -> (usize, usize) {
+    // What a decoder leaves out at the end, as an end mark, may be the beginning of what follows.
+    let n_bytes = common_prefix(&old.bytes[old.text_start..], longer);
+    let (mut begins, mut furthest) = (BTreeMap::new(), 0);
+    let end = [(longer.len(), longer.len())];
+    for (n_new, &(start, end)) in offsets.iter().chain(&end).enumerate() {
+        if furthest <= start {
+            begins.entry(start).or_insert(n_new);
+        }
+        furthest = furthest.max(end);
     }
+    let common = old.ends.iter().enumerate().rev().find_map(|(index, end)| {
+        let place = end.checked_sub(old.text_start).filter(|&place| place <= n_bytes)?;
+        Some((index + 1, *begins.get(&place)?))
+    });
+    common.unwrap_or_default()
+}
+
+/// Whether a token ends a stretch of text.
+fn is_border(class: TokenClass, added_tokens: AddedTokens) -> bool {
+    match class {
+        TokenClass::Special => true,
+        TokenClass::Added => added_tokens == AddedTokens::Text,
+        _ => false,
+    }
+}
+
+fn plain(added_tokens: AddedTokens) -> EncodeOptions<'static> {
+    EncodeOptions { added_tokens, ..EncodeOptions::default() }
 }
 
 fn is_no_text(error: &Error) -> bool {

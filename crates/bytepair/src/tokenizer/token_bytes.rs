@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use super::canonical::unknown_text;
-use super::{Parts, Tokenizer};
+use super::{DecodeStream, Parts, Tokenizer};
 use crate::decode::chain::Compiled;
 use crate::decode::rules::replaced;
 use crate::decode::{Decode, DecodeChain, DecodeErrors, DecodeStep};
@@ -93,6 +93,8 @@ fn class(token: Option<Token<'_>>, decode: &Decode) -> TokenClass {
         _ => TokenClass::Text,
     }
 }
+/// How many ids, besides those of spaces, show what decoding leaves out at an end of a text.
+const N_AT_ENDS: usize = if crate::SMALL { 2 } else { 12 };
 
 /// A token that no step of a chain changes.
 const NEIGHBOUR: &[u8] = b"\x01";
@@ -221,31 +223,46 @@ impl Tokenizer {
         Ok(Healed { n_kept: first + n_settled, rest: tail.bytes[start..tail.text_end].to_vec() })
     }
 
-    /// The text of ids that stand for text.
+    /// The text of ids without special tokens. What decoding leaves out at its ends is found by decoding the first and the
+    /// last ids.
     pub(super) fn tail(&self, table: &TokenBytes, ids: &[TokenId]) -> Result<Tail> {
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         for &id in ids {
             bytes.extend_from_slice(table.get(id));
             ends.push(bytes.len());
         }
-        let text = self.decode(ids, DecodeErrors::Replace, false)?;
-        let most = ends.first().copied().unwrap_or(0);
-        let is_there = |&start: &usize| bytes[start..].starts_with(text.as_bytes());
-        if let Some(text_start) = (0..=most).find(is_there) {
-            return Ok(Tail { bytes, ends, text_start, text_end: text_start + text.len() });
-        }
-        // Spaces may be missing at the beginning, and the last character at the end.
-        let is_space = |end: &&usize| bytes[..**end].iter().all(|&byte| byte == b' ');
-        let n_spaces = ends.iter().take_while(is_space).count();
-        let owes_space = bytes.ends_with(b" ") && !text.ends_with(' ');
-        let text_end = bytes.len() - usize::from(owes_space);
-        let text_start = ends.get(n_spaces).map_or(text_end, |&end| end.min(text_end));
+        let has_text = |&id: &TokenId| table.get(id).iter().any(|&byte| byte != b' ');
+        let n_before = ids.iter().position(has_text).unwrap_or(ids.len());
+        let n_after = ids.iter().rev().position(has_text).unwrap_or(ids.len());
+        let first = &ids[..ids.len().min(n_before + N_AT_ENDS)];
+        let last = &ids[ids.len().saturating_sub(n_after + N_AT_ENDS)..];
+        let (text_start, _) = self.left_out(table, first)?;
+        let (_, n_left_out) = self.left_out(table, last)?;
+        let text_end = text_start.max(bytes.len() - n_left_out);
         Ok(Tail { bytes, ends, text_start, text_end })
+    }
+
+    /// How many bytes of a row decoding leaves out at the beginning, and how many at the end.
+    fn left_out(&self, table: &TokenBytes, ids: &[TokenId]) -> Result<(usize, usize)> {
+        let bytes: Vec<u8> = ids.iter().flat_map(|&id| table.get(id)).copied().collect();
+        let (mut stream, mut text) = (DecodeStream::new(DecodeErrors::Keep, true), Vec::new());
+        for &id in ids {
+            text.extend(stream.push(self, id)?);
+        }
+        text.extend(stream.finish()?);
+        let n_left_out = bytes.len().saturating_sub(text.len());
+        let mut starts = (0..=n_left_out).rev();
+        if let Some(start) = starts.find(|&start| bytes[start..].starts_with(&text)) {
+            return Ok((start, n_left_out - start));
+        }
+        // Bytes that are no text are decoded otherwise. Only spaces at the beginning are left out.
+        let n_spaces = bytes.iter().take_while(|&&byte| byte == b' ').count();
+        Ok((n_left_out.min(n_spaces), 0))
     }
 
     /// The number of ids before the last border of ids in a tail that is a proven cut; 0 if there is none.
     fn n_settled(&self, tail: &Tail) -> usize {
-        let text = &tail.bytes[tail.text_start..tail.text_end];
+        let text = tail.bytes.get(tail.text_start..tail.text_end).unwrap_or_default();
         let is_cut = |end: &&usize| {
             let place = end.checked_sub(tail.text_start);
             place.is_some_and(|place| self.last_cut(text, place..place + 1).is_some())
@@ -255,7 +272,7 @@ impl Tokenizer {
     }
 }
 
-/// The bytes of ids that stand for text.
+/// The bytes of a row of ids.
 pub(super) struct Tail {
     pub(super) bytes: Vec<u8>,
     /// By id: where its bytes end.
