@@ -1,18 +1,17 @@
-"""Strings that know where each of their characters comes from: a template, or a message.
+"""Strings that know where each of their parts comes from: a template, or a message.
 
 A template joins its own text and values of messages. An :class:`OriginText` is a ``str`` that keeps origins through what
-templates do with text: ``+``, ``~``, slices, loops, ``strip``, ``split``, ``replace`` and ``join``. All other text that a
-template computes is not trusted: it belongs to a message if all untrusted text that it is computed from does, or else to none.
+templates do with text: ``+``, ``~``, slices, ``strip``, ``split``, ``replace`` and ``join``. All other text that a template
+computes is not trusted: it belongs to a message if all untrusted text that it is computed from does, or else to none.
 So only what is certainly the template's own text is trusted.
 
-Left out: origins of numbers and of other values that are not text. A character takes the memory of a pointer, and an operation
-the time to copy it.
+Left out: origins of numbers and of other values that are not text. Operations cost time linear in the number of parts, besides
+their own.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from inspect import unwrap
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -38,9 +37,6 @@ class Segment(NamedTuple):
     is_generated: bool = False
 
 
-_UNKNOWN = Segment("", trusted=False)
-
-
 def origins_followed(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function, whose new text belongs to the only message that its arguments have text of."""
 
@@ -59,16 +55,16 @@ def origins_followed(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class OriginText(str):
-    """A text with the origin of each character, which is a segment without text."""
+    """A text in parts, each with its origin."""
 
-    __slots__ = ("origins",)
-    origins: list[Segment]
+    __slots__ = ("parts",)
+    parts: list[Segment]
 
-    def __new__(cls, text: object = "", origins: list[Segment] | None = None) -> "Self":
-        """Return the text; without ``origins``, they are those of the given text, or unknown."""
+    def __new__(cls, text: object = "", parts: list[Segment] | None = None) -> "Self":
+        """Return the text; without ``parts``, they are those of the given text, or one of unknown origin."""
         text = str(text)
         made = super().__new__(cls, text)
-        made.origins = origins or getattr(text, "origins", [_UNKNOWN] * len(text))
+        made.parts = parts or getattr(text, "parts", [Segment(text, trusted=False)])
         return made
 
     def __str__(self) -> str:
@@ -83,20 +79,27 @@ class OriginText(str):
         return OriginText().join([other, self])
 
     def __getitem__(self, index: Any) -> Any:
-        found = self.origins[index]
-        origins = found if isinstance(found, list) else [found]
-        return OriginText(str.__getitem__(self, index), origins)
+        if not isinstance(index, slice) or index.step is not None:
+            return origins_followed(str.__getitem__)(self, index)
+        start, stop, _ = index.indices(len(self))
+        parts = []
+        for part in self.parts:
+            if text := part.text[max(start, 0) : max(stop, 0)]:
+                parts.append(part._replace(text=text))
+            start -= len(part.text)
+            stop -= len(part.text)
+        return OriginText(str.__getitem__(self, index), parts)
 
     def __iter__(self) -> Iterator[Any]:
         return map(self.__getitem__, range(len(self)))
 
     def join(self, texts: Iterable[object]) -> "OriginText":
         """Return the texts with this one between them."""
-        parts = [OriginText(text) for text in texts]
-        origins: list[Segment] = []
-        for index, part in enumerate(parts):
-            origins += (self.origins if index else []) + part.origins
-        return OriginText(str.join(self, parts), origins)
+        joined = [OriginText(text) for text in texts]
+        parts: list[Segment] = []
+        for index, text in enumerate(joined):
+            parts += (self.parts if index else []) + text.parts
+        return OriginText(str.join(self, joined), parts)
 
     def lstrip(self, chars: str | None = None) -> Any:
         """Return the text without characters at its start."""
@@ -126,9 +129,9 @@ class OriginText(str):
         first, *others = self.split(old, count)
         texts, place = [first], len(first)
         for other in others:
-            replaced = self.origins[place : place + len(old)]
-            untrusted = [origin for origin in replaced if not origin.trusted]
-            texts += [OriginText(new, untrusted[:1] * len(new)), other]
+            replaced = self[place : place + len(old)].parts
+            untrusted = [one._replace(text=new) for one in replaced if not one.trusted]
+            texts += [OriginText(new, untrusted[:1]), other]
             place += len(old) + len(other)
         return OriginText().join(texts)
 
@@ -136,11 +139,13 @@ class OriginText(str):
 def marked(value: Any, origin: Segment) -> Any:
     """Return a value in which all text of unknown origin has this one."""
     if isinstance(value, str):
-        known = OriginText(value).origins
-        return OriginText(value, [origin if o == _UNKNOWN else o for o in known])
+        parts = [
+            origin._replace(text=one.text) if one == Segment(one.text, False) else one
+            for one in OriginText(value).parts
+        ]
+        return OriginText(value, parts)
     if isinstance(value, Mapping):
-        pairs = value.items()
-        return {marked(key, origin): marked(one, origin) for key, one in pairs}
+        return dict(marked([*value.items()], origin))
     if type(value) in (list, tuple):
         return type(value)(marked(one, origin) for one in value)
     return value
@@ -150,10 +155,10 @@ def _origins_of_messages(value: Any) -> set[Segment]:
     """Return the origins of all text of a value that is not the template's own; a method has that of its object."""
     value = getattr(unwrap(value), "__self__", value)
     if isinstance(value, str):
-        runs = groupby(OriginText(value).origins)
-        return {origin for origin, _ in runs if not origin.trusted or origin.role}
+        parts = [part for part in OriginText(value).parts if part.text]
+        return {one._replace(text="") for one in parts if not one.trusted or one.role}
     if isinstance(value, dict):
-        value = [*value, *value.values()]
+        value = [*value.items()]
     if isinstance(value, list | tuple):
         return set().union(*map(_origins_of_messages, value))
     return set()
