@@ -144,6 +144,10 @@ def test_text_that_follows_leaves_ids_where_it_can(tokenizer, text, more, seed):
 def test_what_cannot_be_answered_is_refused_by_name():
     """Ids outside the vocabulary, unknown tokens, and ids without a text."""
     tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    with pytest.raises(
+        TypeError, match=r"stable_prefix\(\) got.*did you mean added_tokens"
+    ):
+        serving.stable_prefix(tokenizer, "low", added_token="text")
     for call in (serving.is_canonical, serving.canonicalize):
         with pytest.raises(bytepair.UnknownTokenError, match="999"):
             call(tokenizer, [257, 999])
@@ -227,6 +231,11 @@ def test_a_number_of_ids_that_no_words_make_is_refused():
         bytepair.TokenizerError, match="no text of exactly 3 ids was found: after 2 ids"
     ):
         serving.sample_text(tokenizer, 3, seed=1, words=["ab"])
+    with pytest.raises(bytepair.TokenizerError, match="between 0"):
+        serving.sample_text(tokenizer, -1, seed=1)
+    for words in ("low", ["low", 1]):
+        with pytest.raises(TypeError, match="words"):
+            serving.sample_text(tokenizer, 3, seed=1, words=words)
     with pytest.raises(bytepair.TokenizerError, match="must not be empty"):
         serving.sample_text(tokenizer, 3, seed=1, words=[])
 
@@ -242,12 +251,18 @@ def test_published_files_answer_as_encoding_does(published, shared):
         for _ in range(20):
             start, length = draw.randrange(len(text)), draw.randrange(400)
             parts.append((text[start : start + length], text[start : start + 30]))
+        specials = list(tokenizer.special_tokens)[:3]
         for part, more in parts:
             ids = tokenizer.encode(part)
-            if tokenizer.decode(ids) == part:
-                assert serving.is_canonical(tokenizer, ids), part
-                new = serving.splice(tokenizer, ids, more).apply(ids)
-                assert new == tokenizer.encode(part + more), (part, more)
+            if tokenizer.decode(ids) != part:
+                continue
+            assert serving.is_canonical(tokenizer, ids), part
+            new = serving.splice(tokenizer, ids, more).apply(ids)
+            assert new == tokenizer.encode(part + more), (part, more)
+            for special in specials:
+                whole = f"{special * 2}{part}{special}"
+                row = tokenizer.encode(whole, allowed_special="all")
+                assert serving.is_canonical(tokenizer, row), whole
         check_splices(tokenizer, [(part[-60:], more) for part, more in parts])
     for n in (1, 17, 500):
         assert len(tokenizer.encode(serving.sample_text(tokenizer, n, seed=n))) == n

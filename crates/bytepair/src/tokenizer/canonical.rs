@@ -21,8 +21,6 @@
 //!
 //! Left out: unknown tokens, whose text is not known, and decoders in which tokens have no bytes of their own.
 
-use std::collections::BTreeMap;
-
 use super::token_bytes::{Tail, TokenClass};
 use super::{AddedTokens, EncodeOptions, Tokenizer};
 use crate::error::{Error, ErrorKind, Result};
@@ -70,7 +68,7 @@ impl Tokenizer {
             let n_same = match canonical {
                 Ok(canonical) if canonical == own => continue,
                 Ok(canonical) => common_prefix(own, &canonical),
-                Err(error) if is_no_text(&error) => 0,
+                Err(error) if is_without_text(&error) => 0,
                 Err(error) => return Err(error),
             };
             return Ok(Some(start + n_same));
@@ -183,10 +181,7 @@ impl Tokenizer {
         added_tokens: AddedTokens,
     ) -> Result<(Tail, Result<Vec<TokenId>>)> {
         let mut text = self.tail(self.token_bytes()?, own)?;
-        if own.is_empty() {
-            return Ok((text, Ok(Vec::new())));
-        }
-        let (start, other) = match place {
+        let (mut start, other) = match place {
             Segment { is_rest: true, .. } => (0, 0),
             Segment { is_first: true, .. } => (text.text_start, 0),
             _ => (0, text.text_start),
@@ -196,15 +191,15 @@ impl Tokenizer {
             call.ids_of_stretch(Segment { text: &text.bytes[start..text.text_end], ..place })
         };
         let is_own = |ids: &Result<Vec<TokenId>>| ids.as_ref().is_ok_and(|ids| ids == own);
-        let mut read = (start, ids_from(start));
-        if start != other && !is_own(&read.1) {
+        let mut ids = ids_from(start);
+        if start != other && !is_own(&ids) {
             let again = ids_from(other);
             if is_own(&again) {
-                read = (other, again);
+                (start, ids) = (other, again);
             }
         }
-        text.text_start = read.0;
-        Ok((text, read.1))
+        text.text_start = start;
+        Ok((text, ids))
     }
 
     /// The text of a row without special and unknown tokens, as decoding gives it, and where each id ends in it.
@@ -225,17 +220,11 @@ impl Tokenizer {
 fn last_common_end(old: &Tail, longer: &[u8], offsets: &[(usize, usize)]) -> (usize, usize) {
     // What a decoder leaves out at the end, as an end mark, may be the beginning of what follows.
     let n_bytes = common_prefix(&old.bytes[old.text_start..], longer);
-    let (mut begins, mut furthest) = (BTreeMap::new(), 0);
-    let end = [(longer.len(), longer.len())];
-    for (n_new, &(start, end)) in offsets.iter().chain(&end).enumerate() {
-        if furthest <= start {
-            begins.entry(start).or_insert(n_new);
-        }
-        furthest = furthest.max(end);
-    }
     let common = old.ends.iter().enumerate().rev().find_map(|(index, end)| {
         let place = end.checked_sub(old.text_start).filter(|&place| place <= n_bytes)?;
-        Some((index + 1, *begins.get(&place)?))
+        let n_new = offsets.partition_point(|&(start, _)| start < place);
+        let is_end = offsets[..n_new].last().is_none_or(|&(_, end)| end <= place);
+        is_end.then_some((index + 1, n_new))
     });
     common.unwrap_or_default()
 }
@@ -253,7 +242,8 @@ fn plain(added_tokens: AddedTokens) -> EncodeOptions<'static> {
     EncodeOptions { added_tokens, ..EncodeOptions::default() }
 }
 
-fn is_no_text(error: &Error) -> bool {
+/// Whether ids cannot be encoded again since their bytes are no text of the dialect.
+fn is_without_text(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::NotUtf8 { .. } | ErrorKind::UnknownUnit { .. })
 }
 
