@@ -41,8 +41,9 @@ pub(crate) struct Session {
     state: Mutex<State>,
 }
 
-/// What a pickle holds: the bytes, characters and ids that are not kept, the text after them, and half of a pair.
-type Pickled = ([usize; 3], Vec<u8>, Option<u16>);
+/// What a pickle holds: the bytes, characters and ids that are not kept, the text after them, bytes that wait, and half
+/// of a pair.
+type Pickled = ([usize; 3], Vec<u8>, Vec<u8>, Option<u16>);
 
 #[derive(Clone)]
 struct State {
@@ -85,8 +86,8 @@ impl Session {
         let core = Options::of("session", options, &[])?;
         let shared = Arc::clone(&tokenizer.get().0);
         let mut session = bytepair::Session::new(shared, core.core(), keep_ids).or_raise()?;
-        let (begun, kept, half) = state.unwrap_or_default();
-        session.restore(begun, &kept).or_raise()?;
+        let (begun, kept, held, half) = state.unwrap_or_default();
+        session.restore(begun, &kept, &held).or_raise()?;
         let options =
             options.map_or_else(|| Ok(PyDict::new(tokenizer.py())), PyDictMethods::copy)?;
         options.set_item("keep_ids", keep_ids)?;
@@ -312,7 +313,8 @@ impl Session {
         let state = lock(&self.state).clone();
         let options = self.options.bind(py).copy()?;
         let (begun, text) = state.session.state();
-        options.set_item("state", (begun, PyBytes::new(py, &text), state.half))?;
+        let held = PyBytes::new(py, state.session.held());
+        options.set_item("state", (begun, PyBytes::new(py, &text), held, state.half))?;
         Ok(((self.tokenizer.clone_ref(py),), options))
     }
 

@@ -17,12 +17,13 @@
 //! ```
 //!
 //! If the ids after the cut are canonical, the result is the encoding of everything. If not, they stay up to the last
-//! place where one of them ends and a token of the new encoding ends, too.
+//! place where one of them ends, a token of the new encoding ends, too, and both have the same bytes before it.
 //!
 //! Left out: unknown tokens, whose text is not known, and decoders in which tokens have no bytes of their own.
 
-use super::token_bytes::{Tail, TokenClass};
+use super::token_bytes::{Tail, TokenBytes, TokenClass};
 use super::{AddedTokens, EncodeOptions, Tokenizer};
+use crate::added::Specials;
 use crate::error::{Error, ErrorKind, Result};
 use crate::patch::{Patch, common_prefix};
 use crate::segment::Segment;
@@ -89,11 +90,17 @@ impl Tokenizer {
     ) -> Result<Patch> {
         let table = self.token_bytes()?;
         let place = Segment { is_first: ids.is_empty(), is_last: true, ..Segment::inner(text) };
-        let mut alone = self.call(options)?.trace(place, 0)?;
-        let is_special = |&id: &TokenId| table.class(id) == TokenClass::Special;
-        let n_text = alone.ids.iter().position(is_special).unwrap_or(alone.ids.len());
-        let text_end = alone.offsets.get(n_text).map_or(text.len(), |offset| offset.0);
-        let from_special = alone.ids.split_off(n_text);
+        let call = self.call(options)?;
+        call.check_disallowed(place)?;
+        let (mut text_end, mut from_special) = (text.len(), Vec::new());
+        // Text without special tokens may have no ids where it stands alone.
+        if !matches!(options.allowed_special, Specials::None) {
+            let mut alone = call.trace(place, 0)?;
+            let is_special = |&id: &TokenId| table.class(id) == TokenClass::Special;
+            let n_text = alone.ids.iter().position(is_special).unwrap_or(alone.ids.len());
+            text_end = alone.offsets.get(n_text).map_or(text.len(), |offset| offset.0);
+            from_special = alone.ids.split_off(n_text);
+        }
         let mut patch = Patch { keep: ids.len(), ..Patch::default() };
         if text_end > 0 {
             patch = self.splice_text(ids, &text[..text_end], options.added_tokens)?;
@@ -123,15 +130,13 @@ impl Tokenizer {
         };
         let (old, canonical) = self.read(open, place, added_tokens)?;
         let whole = [&old.bytes[old.text_start..old.text_end], text].concat();
-        let new = self.call(plain(added_tokens))?.trace(Segment { text: &whole, ..place }, 0)?;
-        let (n_old, n_new) = match canonical {
-            Ok(canonical) if canonical == open => {
-                let n_same = common_prefix(open, &new.ids);
-                (n_same, n_same)
-            }
-            _ => last_common_end(&old, &whole, &new.offsets),
-        };
-        Ok(Patch { keep: n_kept + n_old, ids: new.ids[n_new..].to_vec(), keep_after: 0 })
+        let new = self.call(plain(added_tokens))?;
+        let new = new.ids_of_stretch(Segment { text: &whole, ..place })?;
+        if canonical.is_ok_and(|canonical| canonical == open) {
+            return Ok(Patch::at_end(n_kept, open, &new));
+        }
+        let (n_old, n_new) = last_common_end(table, &old, &new);
+        Ok(Patch { keep: n_kept + n_old, ids: new[n_new..].to_vec(), keep_after: 0 })
     }
 
     /// How many ids stay whatever follows. Looks only as far back as it must.
@@ -215,16 +220,19 @@ impl Tokenizer {
     }
 }
 
-/// How many ids of a text, and how many of a longer one with these offsets, are before the last place where both have
-/// an end.
-fn last_common_end(old: &Tail, longer: &[u8], offsets: &[(usize, usize)]) -> (usize, usize) {
-    // What a decoder leaves out at the end, as an end mark, may be the beginning of what follows.
-    let n_bytes = common_prefix(&old.bytes[old.text_start..], longer);
+/// How many ids of an old row and of a new one are before the last place where both have an end, and the same bytes
+/// before it.
+fn last_common_end(table: &TokenBytes, old: &Tail, new: &[TokenId]) -> (usize, usize) {
+    let (mut bytes, mut ends) = (Vec::new(), vec![0]);
+    for &id in new {
+        bytes.extend_from_slice(table.get(id));
+        ends.push(bytes.len());
+    }
+    let n_bytes = common_prefix(&old.bytes, &bytes);
     let common = old.ends.iter().enumerate().rev().find_map(|(index, end)| {
-        let place = end.checked_sub(old.text_start).filter(|&place| place <= n_bytes)?;
-        let n_new = offsets.partition_point(|&(start, _)| start < place);
-        let is_end = offsets[..n_new].last().is_none_or(|&(_, end)| end <= place);
-        is_end.then_some((index + 1, n_new))
+        // Tokens without bytes follow the first of equal ends.
+        let n_new = ends.partition_point(|other| other < end);
+        (*end <= n_bytes && ends.get(n_new) == Some(end)).then_some((index + 1, n_new))
     });
     common.unwrap_or_default()
 }

@@ -91,17 +91,19 @@ impl Session {
     ///
     /// # Errors
     /// As for [`Self::append`].
-    pub fn restore(&mut self, begun: [usize; 3], text: &[u8]) -> Result<()> {
+    pub fn restore(&mut self, begun: [usize; 3], text: &[u8], held: &[u8]) -> Result<()> {
         let [bytes, characters, ids] = begun;
         self.settled.end = Border { blocks: 0, bytes, characters, ids };
-        self.append(text).map(drop)
+        self.extend(text)?;
+        self.held = held.to_vec();
+        Ok(())
     }
 
-    /// How many bytes, characters and ids are not kept, and the text after them, with bytes that wait.
+    /// How many bytes, characters and ids are not kept, and the text after them, without bytes that wait.
     pub fn state(&self) -> ([usize; 3], Vec<u8>) {
         let Border { bytes, characters, ids, .. } = self.settled.end;
         let begun = if self.settled.is_kept { [0; 3] } else { [bytes, characters, ids] };
-        (begun, [self.text(), self.held.clone()].concat())
+        (begun, self.text())
     }
 
     /// Whether text and ids are kept.
