@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from tests.conftest import SHARED, load
-from tests.made_up import CORPUS, added, every_kind, hugging_face, vocabulary
+from tests.made_up import CORPUS, MARKED, added, every_kind, hugging_face, vocabulary
 
 import bytepair
 from bytepair import TokenizerError, serving
@@ -23,6 +23,15 @@ TEXTS = [
 ]
 MORE = ["", "x", " x", "s", "\n", "\u0301", "日", " lower"]
 KINDS = sorted(every_kind())
+OF_SENTENCEPIECE = {
+    "type": "Sequence",
+    "decoders": [
+        {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+        {"type": "ByteFallback"},
+        {"type": "Fuse"},
+        {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+    ],
+}
 PUBLISHED = [
     "clip/tokenizer.json",
     "deepseek-v3/tokenizer.json",
@@ -85,19 +94,10 @@ def test_what_a_token_stands_for_is_told_apart():
     """Byte fallback, added, special and unknown tokens, and ids without one, are told apart; marks are spaces."""
     tokens = vocabulary("<unk>", "<s>", "▁", "a", "▁a", "<0x41>", "<think>")
     tokens["b"] = 8
-    decoder = {
-        "type": "Sequence",
-        "decoders": [
-            {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
-            {"type": "ByteFallback"},
-            {"type": "Fuse"},
-            {"type": "Strip", "content": " ", "start": 1, "stop": 0},
-        ],
-    }
     special = [added(1, "<s>", special=True), added(6, "<think>")]
     tokenizer = hugging_face(
         {"vocab": tokens, "merges": [], "unk_token": "<unk>", "byte_fallback": True},
-        decoder=decoder,
+        decoder=OF_SENTENCEPIECE,
         added_tokens=special,
     )
     table = pickle.loads(pickle.dumps(serving.TokenBytes(tokenizer)))
@@ -231,6 +231,27 @@ def test_a_vocabulary_for_grammars_gives_ids_with_exactly_the_bytes_of_a_text(
         )
         assert not {*ids} & {*vocabulary.special_token_ids}
     assert vocabulary(text) == vocabulary(text.encode())
+
+
+def test_a_vocabulary_for_grammars_gives_the_ids_of_the_text_alone():
+    """White space at the beginning is not joined to a line break before it, and no space is put before a text."""
+    spaces = bytepair.train_from_iterator(
+        ["a\n \n \n b"], vocab_size=259, special_tokens=["</s>"]
+    )
+    for text in (" \n b", "\n \n", " b"):
+        assert serving.grammar_vocabulary(spaces)(text) == spaces.encode(text)
+    prepend = {"type": "Prepend", "prepend": "▁"}
+    words = hugging_face(
+        {
+            "vocab": vocabulary("▁", "l", "o", "w", "lo", "low", "▁low", "\n", "</s>"),
+            "merges": [["l", "o"], ["lo", "w"], ["▁", "low"]],
+        },
+        normalizer={"type": "Sequence", "normalizers": [prepend, MARKED]},
+        decoder=OF_SENTENCEPIECE,
+        added_tokens=[added(8, "</s>", special=True)],
+    )
+    assert words.encode("low low") == [6, 6]
+    assert serving.grammar_vocabulary(words)("low low") == [5, 6]
 
 
 def test_bad_input_is_refused_with_its_place():

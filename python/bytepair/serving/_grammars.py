@@ -65,15 +65,16 @@ class GrammarVocabulary:
     def __call__(self, text: str | bytes) -> list[int]:
         """Return the ids of a text within a longer one, as llguidance asks for.
 
-        They are those of ``encode`` after a line break, since a vocabulary may put a space before a text. If these have
-        other bytes, each is the longest token, up to where there is none.
+        They are those of ``encode``. A vocabulary may put a space before a text; then they are those after a line break.
+        If these have other bytes, too, each is the longest token, up to where there is none.
         """
         encode, data = self.table.tokenizer.encode, as_bytes("text", text)
-        # A character may have no token. In llguidance, an error would end the answer.
-        with suppress(TokenizerError):
-            ids = encode(b"\n" + data)[len(encode(b"\n")) :]
-            if b"".join(map(self.table.__getitem__, ids)) == data:
-                return ids
+        for before in (b"", b"\n"):
+            # A character may have no token. In llguidance, an error would end the answer.
+            with suppress(TokenizerError):
+                ids = encode(before + data)[len(encode(before)) :]
+                if b"".join(map(self.table.__getitem__, ids)) == data:
+                    return ids
         ids = []
         while within := self.table._within(data):
             n_bytes = max(within)
