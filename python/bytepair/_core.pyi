@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self, disjoint_base
 
+from bytepair._patch import Patch
+
 __all__ = [
     "CoreSegmenter",
     "Corpus",
@@ -21,7 +23,6 @@ __all__ = [
     "Inspection",
     "Lengths",
     "Measure",
-    "Patch",
     "PieceTable",
     "SegmentEncoding",
     "Session",
@@ -1062,65 +1063,6 @@ class Encoding:
     def __len__(self) -> int: ...
 
 @final
-class Patch:
-    """How a list of ids changes: which of its ids stay, and which come instead of the others.
-
-    The new list is ``old[:keep] + ids + old[len(old) - keep_after:]``. ``keep_after`` is 0 if the text changed at its end.
-
-    >>> from bytepair.serving import Patch
-    >>> patch = Patch(2, [7, 8])
-    >>> patch.apply([1, 2, 3])
-    [1, 2, 7, 8]
-    >>> patch
-    Patch(keep=2, ids=[7, 8], keep_after=0)
-    """
-
-    def __new__(cls, keep: int, ids: _Ids, keep_after: int = 0) -> Self: ...
-    @property
-    def keep(self) -> int:
-        """How many ids at the beginning stay.
-
-        >>> from bytepair.serving import Patch
-        >>> Patch(2, [7, 8]).keep
-        2
-        """
-
-    @property
-    def ids(self) -> list[int]:
-        """The ids that come after those that stay.
-
-        >>> from bytepair.serving import Patch
-        >>> Patch(2, [7, 8]).ids
-        [7, 8]
-        """
-
-    @property
-    def keep_after(self) -> int:
-        """How many ids at the end stay.
-
-        >>> from bytepair.serving import Patch
-        >>> Patch(2, [7, 8]).keep_after
-        0
-        """
-
-    def apply(self, ids: _Ids) -> list[int]:
-        """Return the new list of ids.
-
-        >>> from bytepair.serving import Patch
-        >>> Patch(1, [7], keep_after=1).apply([1, 2, 3])
-        [1, 7, 3]
-
-        Raises
-        ------
-        TokenizerError
-            There are fewer ids than stay.
-        """
-
-    def __eq__(self, other: object, /) -> bool: ...
-    def __ne__(self, other: object, /) -> bool: ...
-    def __getnewargs__(self) -> tuple[int, list[int], int]: ...
-
-@final
 class SegmentEncoding:
     """The ids of a text in segments.
 
@@ -1284,9 +1226,9 @@ class Session:
         """
 
     @property
-    def held(self) -> str | bytes:
-        r"""What waits for the next text: bytes that only begin a character, or the first half of a surrogate pair as
-        ``str``. It has no ids yet.
+    def held(self) -> bytes:
+        r"""What waits for the next text and has no ids yet: bytes that only begin a character, or the first half of a surrogate
+        pair, as ``"surrogatepass"`` encodes it.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)

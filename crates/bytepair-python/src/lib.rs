@@ -26,7 +26,6 @@ mod formats;
 mod importing;
 mod measure;
 mod output;
-mod patch;
 mod reading;
 mod rows;
 mod serving;
@@ -53,7 +52,6 @@ mod _core {
         },
         importing::{instructions, ready},
         measure::{Measure, Usage, unicode_scripts},
-        patch::Patch,
         rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl},
         serving::{
             ids::{

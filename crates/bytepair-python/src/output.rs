@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 use std::{mem, ptr};
 
+use bytepair::serving::Patch;
 use bytepair::vocabulary::TokenId;
 use bytepair::{Batch, Number, Sink};
 use numpy::ndarray::{Array2, ArrayViewMut1};
@@ -65,6 +66,12 @@ pub(crate) fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, P
         memory.copy_from_slice(bytes);
         Ok(())
     })
+}
+
+/// A patch as an object of `bytepair.serving`.
+pub(crate) fn patch(py: Python<'_>, patch: Patch) -> PyResult<Bound<'_, PyAny>> {
+    let class = py.import("bytepair._patch")?.getattr("Patch")?;
+    class.call1((patch.keep, list(py, &patch.ids)?, patch.keep_after))
 }
 
 /// The list of these ids.

@@ -4,7 +4,6 @@ Every answer is exact: it is proven for the text at hand, or refused with the re
 """
 
 from bytepair._core import (
-    Patch,
     SegmentEncoding,
     Session,
     canonicalize,
@@ -16,6 +15,7 @@ from bytepair._core import (
     splice,
     stable_prefix,
 )
+from bytepair._patch import Patch
 
 from ._grammars import GrammarVocabulary, grammar_vocabulary
 from ._ids import Comparison, align, compare

@@ -13,8 +13,6 @@ from ._tokens import TokenBytes
 
 __all__ = ["sample_text"]
 
-N_WORDS = 4096
-"""The maximum number of words to draw from."""
 WORD = re.compile(r"[^\W\d_]{2,}")
 N_TRIES = 1000
 """How often a word is drawn for one place."""
@@ -89,5 +87,4 @@ def _choices(tokenizer: Tokenizer) -> list[Sequence[str]]:
     texts = {token.decode(errors="ignore") for token in TokenBytes(tokenizer)} - {""}
     stripped = {text.strip() for text in texts}
     words = sorted(f" {text}" for text in stripped if WORD.fullmatch(text))
-    choices = [words[:: max(1, len(words) // N_WORDS)], sorted(texts)]
-    return [words for words in choices if words]
+    return [words for words in (words, sorted(texts)) if words]

@@ -7,8 +7,7 @@ use pyo3::types::PyBytes;
 
 use crate::convert::{Added, BorrowedText, Ids};
 use crate::error::OrRaise;
-use crate::output::{bytes, into_array};
-use crate::patch::Patch;
+use crate::output::{bytes, into_array, patch};
 use crate::tokenizer::calls::{Keywords, Options};
 use crate::tokenizer::{CoreTokenizer, Session};
 
@@ -103,16 +102,16 @@ pub(crate) fn canonicalize(
 ///     The text of the last ids cannot be encoded; also the errors of :func:`is_canonical` and of ``Tokenizer.encode``.
 #[pyfunction]
 #[pyo3(signature = (tokenizer, ids, text, **options), text_signature = "(tokenizer, ids, text, *, allowed_special=(), disallowed_special=(), added_tokens='find')")]
-pub(crate) fn splice(
-    py: Python<'_>,
+pub(crate) fn splice<'py>(
+    py: Python<'py>,
     tokenizer: &CoreTokenizer,
     ids: Ids,
     text: BorrowedText<'_>,
     options: Option<Keywords<'_, '_>>,
-) -> PyResult<Patch> {
+) -> PyResult<Bound<'py, PyAny>> {
     let options = Options::of("splice", options, &[])?;
     let (options, text) = (options.core(), text.bytes);
-    py.detach(|| tokenizer.0.splice(&ids.0, text, options)).map(Patch).or_raise()
+    patch(py, py.detach(|| tokenizer.0.splice(&ids.0, text, options)).or_raise()?)
 }
 
 /// Return how many of the first ids of a text stay, whatever text is appended.

@@ -38,6 +38,9 @@ const WIDTHS: [(&str, Width); 2] = [("uint16", Width::Bits16), ("uint32", Width:
 /// The approximate number of bytes of text per id, for reserving memory.
 const BYTES_PER_ID: usize = 4;
 
+/// The arguments that make an object again from its pickle.
+pub(crate) type Arguments<'py> = ((Py<CoreTokenizer>,), Bound<'py, PyDict>);
+
 /// The keywords of a call.
 pub(crate) type Keywords<'a, 'py> = &'a Bound<'py, PyDict>;
 

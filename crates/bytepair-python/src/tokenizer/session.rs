@@ -10,11 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::CoreTokenizer;
-use super::calls::{Keywords, Options};
+use super::calls::{Arguments, Keywords, Options};
 use crate::convert::{Text, number};
 use crate::error::{OrRaise, raise};
-use crate::output::{Width, array};
-use crate::patch::Patch as PyPatch;
+use crate::output::{self, Width, array};
 use crate::reading::lock;
 
 /// A text that grows and changes, with its ids, which are always those of the whole text.
@@ -116,7 +115,7 @@ impl Session {
     /// (Patch(keep=3, ids=[], keep_after=0), b'\xe2\x80')
     ///
     /// Raises the errors of ``Tokenizer.encode``; the session is then unchanged.
-    fn append(&self, text: &Bound<'_, PyAny>) -> PyResult<PyPatch> {
+    fn append<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = text.py();
         match text.extract::<Text>() {
             Ok(text) => self.changed(py, |state| state.append(text.bytes())),
@@ -139,7 +138,7 @@ impl Session {
     /// ------
     /// TokenizerError
     ///     The session keeps no ids; also the errors of :meth:`append`.
-    fn update(&self, py: Python<'_>, text: Text) -> PyResult<PyPatch> {
+    fn update<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyAny>> {
         self.changed(py, |state| {
             let patch = state.session.update(text.bytes())?;
             state.half = None;
@@ -163,12 +162,12 @@ impl Session {
     /// ------
     /// TokenizerError
     ///     The places are not in the text, or the session keeps no ids; also the errors of :meth:`append`.
-    fn replace(
+    fn replace<'py>(
         &self,
-        start: &Bound<'_, PyAny>,
-        stop: &Bound<'_, PyAny>,
-        text: &Bound<'_, PyAny>,
-    ) -> PyResult<PyPatch> {
+        start: &Bound<'py, PyAny>,
+        stop: &Bound<'py, PyAny>,
+        text: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = text.py();
         let (start, stop) = (number::<usize>("start", start)?, number::<usize>("stop", stop)?);
         let (is_text, text) = (text.is_instance_of::<PyString>(), text.extract::<Text>()?);
@@ -202,7 +201,7 @@ impl Session {
     /// ------
     /// EncodingError
     ///     The dialect requires UTF-8, or half of a surrogate pair waits.
-    fn finish(&self, py: Python<'_>) -> PyResult<PyPatch> {
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.changed(py, |state| match state.half {
             Some(_) => Ok(None),
             None => state.session.finish().map(Some),
@@ -222,8 +221,7 @@ impl Session {
     ///     The session keeps no ids.
     #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.check_kept()?;
-        let ids = py.detach(|| lock(&self.state).session.ids());
+        let ids = py.detach(|| lock(&self.state).session.ids()).or_raise()?;
         array(py, ids.into(), Width::Bits32)
     }
 
@@ -240,8 +238,7 @@ impl Session {
     ///     The session keeps no ids.
     #[getter]
     fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        self.check_kept()?;
-        let text = py.detach(|| lock(&self.state).session.text());
+        let text = py.detach(|| lock(&self.state).session.text()).or_raise()?;
         crate::output::text(py, &String::from_utf8_lossy(&text))
     }
 
@@ -257,25 +254,24 @@ impl Session {
         lock(&self.state).session.n_stable()
     }
 
-    /// What waits for the next text: bytes that only begin a character, or the first half of a surrogate pair as
-    /// ``str``. It has no ids yet.
+    /// What waits for the next text and has no ids yet: bytes that only begin a character, or the first half of a surrogate
+    /// pair, as ``"surrogatepass"`` encodes it.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
     /// >>> tokenizer.session(b"low\xe2\x80").held
     /// b'\xe2\x80'
     #[getter]
-    fn held<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn held<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = lock(&self.state);
+        let (mut held, half) = (state.session.held().to_vec(), state.half);
         // The lock is released before Python runs.
-        let (half, held) = {
-            let state = lock(&self.state);
-            (state.half, state.session.held().to_vec())
-        };
-        match half {
-            Some(half) => PyBytes::new(py, &half.to_le_bytes())
-                .call_method1("decode", ("utf-16-le", "surrogatepass")),
-            None => Ok(PyBytes::new(py, &held).into_any()),
-        }
+        drop(state);
+        held.extend(half.iter().flat_map(|half| {
+            let [low, high] = half.to_le_bytes();
+            [0xED, 0xA0 | (high & 3) << 2 | low >> 6, 0x80 | low & 0x3F]
+        }));
+        output::bytes(py, &held)
     }
 
     /// Return why no id can be proven to be stable, or ``None``.
@@ -306,10 +302,7 @@ impl Session {
         }
     }
 
-    fn __getnewargs_ex__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<((Py<CoreTokenizer>,), Bound<'py, PyDict>)> {
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<Arguments<'py>> {
         let state = lock(&self.state).clone();
         let options = self.options.bind(py).copy()?;
         let (begun, text) = state.session.state();
@@ -328,27 +321,17 @@ impl Session {
 }
 
 impl Session {
-    fn check_kept(&self) -> PyResult<()> {
-        let keeps_ids = lock(&self.state).session.keeps_ids();
-        match keeps_ids {
-            true => Ok(()),
-            false => Err(raise(
-                "TokenizerError",
-                "the session was made with keep_ids=False, so it only counts; make it with keep_ids=True",
-            )),
-        }
-    }
-
     /// Changes the state. An error becomes an exception after the lock is released, so that no thread waits for the GIL
     /// while it holds the lock.
-    fn changed(
+    fn changed<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         change: impl FnOnce(&mut State) -> bytepair::Result<Option<Patch>> + Send,
-    ) -> PyResult<PyPatch> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let patch = py.detach(|| change(&mut lock(&self.state)));
         let message = "half of a surrogate pair is not followed by the other one";
-        patch.or_raise()?.map(PyPatch).ok_or_else(|| raise("EncodingError", message))
+        let patch = patch.or_raise()?.ok_or_else(|| raise("EncodingError", message))?;
+        output::patch(py, patch)
     }
 }
 

@@ -9,9 +9,9 @@ use bytepair::Tokenizer;
 use bytepair::decode::{Given, Stops};
 use bytepair::vocabulary::TokenId;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict};
 
 use super::CoreTokenizer;
+use super::calls::Arguments;
 use crate::convert::{DECODE_ERRORS, Ids, extract, id, plain_id, value_of};
 use crate::error::OrRaise;
 use crate::output::{bytes, text};
@@ -47,8 +47,8 @@ pub(crate) struct DecodeStream {
     state: Mutex<State>,
 }
 
-/// How a stream was made.
-#[derive(Clone)]
+/// How a stream was made, as keywords.
+#[derive(Clone, IntoPyObject)]
 struct Options {
     errors: String,
     skip_special_tokens: bool,
@@ -279,18 +279,9 @@ impl DecodeStream {
         }
     }
 
-    fn __getnewargs_ex__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<((Py<CoreTokenizer>,), Bound<'py, PyDict>)> {
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<Arguments<'py>> {
         let state = lock(&self.state).clone();
-        let own = &self.options;
-        let options = [("errors", &own.errors)].into_py_dict(py)?;
-        options.set_item("skip_special_tokens", own.skip_special_tokens)?;
-        options.set_item("stop", &own.stop)?;
-        options.set_item("stop_ids", &own.stop_ids)?;
-        options.set_item("keep_stop", own.keep_stop)?;
-        options.set_item("prompt_ids", &own.prompt_ids)?;
+        let options = self.options.clone().into_pyobject(py)?;
         options.set_item("ids", state.ids)?;
         options.set_item("is_finished", state.is_finished)?;
         Ok(((self.tokenizer.clone_ref(py),), options))

@@ -210,7 +210,8 @@ impl PieceJoiner {
         self.bytes = rest.to_vec();
     }
 
-    fn write(&mut self, text: &[u8], out: &mut Vec<u8>) {
+    /// Appends text as it is.
+    pub(crate) fn write(&mut self, text: &[u8], out: &mut Vec<u8>) {
         self.has_written |= !text.is_empty();
         out.extend_from_slice(text);
     }

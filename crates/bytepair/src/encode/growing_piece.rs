@@ -9,8 +9,8 @@
 //! as a whole; and vocabularies whose tokens have no [lengths](super::merge::Lengths).
 
 use super::merge::stretches;
-pub(crate) use super::merge::stretches::Grown;
 use super::{Encoder, Scratch};
+use crate::patch::Patch;
 use crate::units::EndMarkKind;
 use crate::vocabulary::TokenId;
 
@@ -49,7 +49,7 @@ impl Encoder {
         growing: &mut Growing,
         text: &[u8],
         scratch: &mut Scratch,
-    ) -> Option<Grown> {
+    ) -> Option<Patch> {
         let n_before = growing.symbols.len();
         let end = if self.symbols.units().has_marks() {
             self.push_marked(growing, std::str::from_utf8(text).ok()?)?
@@ -65,15 +65,15 @@ impl Encoder {
         };
         let Growing { symbols, tokens, n_kept, last, .. } = growing;
         let inner = stretches::grow(tokens, n_before, symbols, lengths, &mut merge).ok()?;
-        tokens.truncate(inner.n_kept);
-        tokens.extend(inner.new);
+        tokens.truncate(inner.keep);
+        tokens.extend(inner.ids);
         let n_symbols = symbols.len();
         symbols.extend(end);
         let whole = stretches::grow(tokens, n_symbols, symbols, lengths, &mut merge).ok()?;
         symbols.truncate(n_symbols);
-        let n_stay = inner.n_kept.min(whole.n_kept).min(*n_kept);
-        (*n_kept, *last) = (whole.n_kept, whole.new);
-        Some(Grown { n_kept: n_stay, new: [&tokens[n_stay..*n_kept], last].concat() })
+        let keep = inner.keep.min(whole.keep).min(*n_kept);
+        (*n_kept, *last) = (whole.keep, whole.ids);
+        Some(Patch { keep, ids: [&tokens[keep..*n_kept], last].concat(), keep_after: 0 })
     }
 
     /// Appends the symbols of a text. An unknown token that is there may stand for its first units, too.

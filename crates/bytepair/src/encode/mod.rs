@@ -35,7 +35,7 @@ pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query
 pub(crate) use divided::Divider;
 pub use divided::Division;
 pub(crate) use edited::EditedMerges;
-pub(crate) use growing_piece::{Growing, Grown};
+pub(crate) use growing_piece::Growing;
 pub use merge::Dropout;
 pub(crate) use merge::{NaiveMerges, Symbols};
 pub(crate) use merge_steps::give_indices;

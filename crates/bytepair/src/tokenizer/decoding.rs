@@ -218,6 +218,11 @@ impl DecodeStream {
         ask_to_grow(self.buffer.bytes_mut(), token.bytes.len() + MAX_ADDED)?;
         match &parts.decode {
             Decode::Rules(rules) => self.joiner.push(token, rules, &mut self.buffer)?,
+            Decode::SentencePiece(_)
+                if self.errors == DecodeErrors::Keep && token.kind == TokenKind::Byte =>
+            {
+                self.sentencepiece.write(token.bytes, self.buffer.bytes_mut());
+            }
             Decode::SentencePiece(rules) => {
                 self.sentencepiece.push(token, rules, self.buffer.bytes_mut());
             }

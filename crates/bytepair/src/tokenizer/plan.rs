@@ -128,13 +128,9 @@ impl Plan {
         if definition::is_on() {
             return Err("text is encoded by the definition");
         }
-        if self.cutter.get().is_none() {
-            drop(self.cutter.set(Cutter::new(parts, &self.encoder, &self.kept_together)));
-        }
-        match self.cutter.get() {
-            Some(made) => made.as_ref().map_err(|reason| *reason),
-            None => Err("not known"),
-        }
+        let made =
+            self.cutter.get_or_init(|| Cutter::new(parts, &self.encoder, &self.kept_together));
+        made.as_ref().map_err(|reason| *reason)
     }
 }
 

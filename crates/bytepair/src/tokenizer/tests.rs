@@ -471,7 +471,7 @@ proptest! {
                     prop_assert_eq!(session.held(), before.held());
                 }
             }
-            prop_assert_eq!(session.ids(), ids.clone());
+            prop_assert_eq!(session.ids().unwrap(), ids.clone());
             match counted {
                 Some(Ok(_)) => prop_assert_eq!(counter.len(), ids.len()),
                 Some(Err(_)) => prop_assert_eq!(counter.len(), n_before),

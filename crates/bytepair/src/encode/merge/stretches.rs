@@ -20,6 +20,7 @@
 
 use super::Symbols;
 use crate::error::Result;
+use crate::patch::Patch;
 use crate::units::EndMarkKind;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
@@ -119,15 +120,7 @@ pub(super) fn merge(
     Ok(())
 }
 
-/// The tokens of a piece that became longer.
-pub(crate) struct Grown {
-    /// How many tokens of the shorter piece stay.
-    pub(crate) n_kept: usize,
-    /// The tokens after those.
-    pub(crate) new: Vec<TokenId>,
-}
-
-/// What becomes of the tokens of the first `n_before` symbols of a piece when more symbols follow.
+/// How the tokens of the first `n_before` symbols of a piece change when more symbols follow.
 ///
 /// # Errors
 /// If `merge` fails.
@@ -137,9 +130,9 @@ pub(in crate::encode) fn grow(
     symbols: &[TokenId],
     lengths: &Lengths,
     mut merge: impl FnMut(&[TokenId], &mut Vec<TokenId>) -> Result<()>,
-) -> Result<Grown> {
+) -> Result<Patch> {
     if n_before == symbols.len() {
-        return Ok(Grown { n_kept: tokens.len(), new: Vec::new() });
+        return Ok(Patch { keep: tokens.len(), ..Patch::default() });
     }
     let mut merged = |start: usize, _: usize| {
         let mut tokens = Vec::new();
@@ -151,8 +144,10 @@ pub(in crate::encode) fn grow(
     let next = after(&before, sizes, lengths, &mut merged);
     *tokens = before.tokens;
     match next? {
-        Some((n_kept, mut next)) => Ok(Grown { n_kept, new: next.tokens.split_off(next.n_done) }),
-        None => Ok(Grown { n_kept: 0, new: merged(0, symbols.len())?.tokens }),
+        Some((keep, mut next)) => {
+            Ok(Patch { keep, ids: next.tokens.split_off(next.n_done), keep_after: 0 })
+        }
+        None => Ok(Patch { ids: merged(0, symbols.len())?.tokens, ..Patch::default() }),
     }
 }
 

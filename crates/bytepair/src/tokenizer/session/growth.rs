@@ -10,9 +10,10 @@
 
 use bytepair_split::OpenPiece;
 
-use crate::encode::{Growing, Grown};
+use crate::encode::Growing;
 use crate::encoding::Traced;
 use crate::normalize::Normalizer;
+use crate::patch::Patch;
 use crate::pretokenize::Round;
 use crate::segment::Segment;
 use crate::tokenizer::{Tokenizer, definition};
@@ -79,7 +80,7 @@ impl Growth {
         tokenizer: &Tokenizer,
         text: &[u8],
         new: usize,
-    ) -> Option<Grown> {
+    ) -> Option<Patch> {
         let parts = &tokenizer.parts;
         let mut from = continue_text(&parts.normalizer, text, new, &mut self.normalized)?;
         let [raw_reach, reach] = tokenizer.all_special.reaches();
@@ -97,7 +98,7 @@ impl Growth {
             before = &open.text;
         }
         let grown = tokenizer.grow(&mut self.piece, &before[from..])?;
-        Some(Grown { n_kept: self.n_before + grown.n_kept, ..grown })
+        Some(Patch { keep: self.n_before + grown.keep, ..grown })
     }
 }
 
@@ -131,7 +132,7 @@ fn continue_text(
 }
 
 impl Tokenizer {
-    fn grow(&self, piece: &mut Growing, text: &[u8]) -> Option<Grown> {
+    fn grow(&self, piece: &mut Growing, text: &[u8]) -> Option<Patch> {
         self.workers.with(|worker| self.encoder().grow(piece, text, &mut worker.scratch))
     }
 }

@@ -50,7 +50,7 @@ const REACH: usize = 16;
 /// assert_eq!(session.append(b"ca")?.ids, [99, 97]);
 /// let patch = session.append(b"b")?; // the last id becomes that of "ab"
 /// assert_eq!((patch.keep, patch.ids), (1, vec![256]));
-/// assert_eq!(session.ids(), [99, 256]);
+/// assert_eq!(session.ids()?, [99, 256]);
 /// # Ok::<(), bytepair::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -103,12 +103,7 @@ impl Session {
     pub fn state(&self) -> ([usize; 3], Vec<u8>) {
         let Border { bytes, characters, ids, .. } = self.settled.end;
         let begun = if self.settled.is_kept { [0; 3] } else { [bytes, characters, ids] };
-        (begun, self.text())
-    }
-
-    /// Whether text and ids are kept.
-    pub fn keeps_ids(&self) -> bool {
-        self.settled.is_kept
+        (begun, self.kept_text())
     }
 
     /// The number of ids.
@@ -150,14 +145,20 @@ impl Session {
         &self.held
     }
 
-    /// The ids; those of the tail if the session keeps none.
-    pub fn ids(&self) -> Vec<TokenId> {
-        self.ids_from(0)
+    /// The ids.
+    ///
+    /// # Errors
+    /// If the session keeps none.
+    pub fn ids(&self) -> Result<Vec<TokenId>> {
+        self.check_kept().map(|()| self.ids_from(0))
     }
 
-    /// The text, without bytes that wait; the tail if the session keeps no ids.
-    pub fn text(&self) -> Vec<u8> {
-        self.parts_from(0).collect::<Vec<_>>().concat()
+    /// The text, without bytes that wait.
+    ///
+    /// # Errors
+    /// If the session keeps no ids.
+    pub fn text(&self) -> Result<Vec<u8>> {
+        self.check_kept().map(|()| self.kept_text())
     }
 
     /// Why nothing, or only less, can be settled before the end of a text; `None` if cuts are found.
@@ -215,9 +216,8 @@ impl Session {
     /// # Errors
     /// If the session keeps no ids, or as for [`Self::append`].
     pub fn update(&mut self, text: &[u8]) -> Result<Patch> {
-        self.check_kept()?;
+        let old = self.text()?;
         let (whole, held) = text.split_at(text.len() - begun_character(text));
-        let old = self.text();
         let n_same = common_prefix(&old, whole);
         let n_same_behind = common_suffix(&old[n_same..], &whole[n_same..]);
         let middle = &whole[n_same..whole.len() - n_same_behind];
@@ -238,15 +238,15 @@ impl Session {
         self.tail.text.extend_from_slice(text);
         let new = n_before.saturating_sub(REACH)..self.tail.text.len();
         let cut = self.tokenizer.last_cut_of_ids(&self.tail.text, new).unwrap_or(0);
-        let growth = self.growth.take().filter(|_| cut == 0 && !self.refuses(n_before));
+        let growth = self.growth.take().filter(|_| cut == 0);
         if let Some(mut growth) = growth
             && let Some(grown) = growth.append(&self.tokenizer, &self.tail.text, n_before)
         {
             self.growth = Some(growth);
-            let keep = self.settled.end.ids + grown.n_kept;
-            let old = self.tail.ids.split_off(grown.n_kept);
-            self.tail.ids.extend_from_slice(&grown.new);
-            return Ok(Patch::at_end(keep, &old, &grown.new));
+            let keep = self.settled.end.ids + grown.keep;
+            let old = self.tail.ids.split_off(grown.keep);
+            self.tail.ids.extend_from_slice(&grown.ids);
+            return Ok(Patch::at_end(keep, &old, &grown.ids));
         }
         let (settled, tail) = match self.encoded(cut) {
             Ok(encoded) => encoded,
@@ -322,8 +322,14 @@ impl Session {
         if self.settled.is_kept {
             return Ok(());
         }
-        let problem = "must be true to change the text: a session that keeps no ids only grows";
+        let problem =
+            "must be true: a session that keeps no ids only counts those of a text that grows";
         Err(ErrorKind::Option { name: "keep_ids", problem: problem.to_owned() }.into())
+    }
+
+    /// The text; the tail alone if the session keeps no ids.
+    fn kept_text(&self) -> Vec<u8> {
+        self.parts_from(0).collect::<Vec<_>>().concat()
     }
 
     /// The text of each block from one on, and the tail.
@@ -345,20 +351,11 @@ impl Session {
         behind.take(range.len()).copied().collect()
     }
 
-    /// The state of a piece that may grow by itself; `None` if disallowed tokens are looked for in normalized text.
+    /// The state of a piece that may grow by itself; `None` where disallowed tokens are looked for.
     fn grown(&self) -> Option<Growth> {
-        match &self.rules.disallowed {
-            Some(disallowed) if disallowed.has_late() => None,
-            _ => Growth::new(&self.tokenizer, self.tail_segment(), self.tail.ids.len()),
-        }
-    }
-
-    /// Whether a disallowed token ends in the tail after `new`. No such token ends before it.
-    fn refuses(&self, new: usize) -> bool {
-        self.rules.disallowed.as_ref().is_some_and(|disallowed| {
-            let finder = &disallowed.as_written;
-            finder.find(&self.tail.text[new.saturating_sub(finder.longest())..]).is_some()
-        })
+        let is_possible = self.rules.disallowed.is_none();
+        is_possible
+            .then(|| Growth::new(&self.tokenizer, self.tail_segment(), self.tail.ids.len()))?
     }
 
     fn call(&self) -> Call<'_> {
@@ -433,7 +430,7 @@ mod tests {
             text.push_str(part);
             session.append(part.as_bytes()).unwrap();
             assert_eq!(
-                session.ids(),
+                session.ids().unwrap(),
                 tokenizer.encode(text.as_bytes(), options).unwrap(),
                 "{text}"
             );
