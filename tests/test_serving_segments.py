@@ -66,7 +66,7 @@ def test_segments_have_the_ids_of_their_texts_alone(tokenizer):
         (
             [("", True), ("a", {"<x>"})],
             bytepair.SpecialTokenError,
-            'segment 1: "<x>" is neither',
+            'segment 1: "<x>" is not a special token',
         ),
         ([("\ud800", True)], bytepair.EncodingError, "segment 0: .*surrogate"),
     ],

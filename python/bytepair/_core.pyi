@@ -2194,7 +2194,7 @@ def stable_prefix(
     Raises the errors of ``Tokenizer.encode``.
     """
 
-def text_and_ends(tokenizer: Tokenizer, ids: _Ids) -> tuple[bytes, NDArray[np.int64]]:
+def text_and_ends(tokenizer: Tokenizer, ids: _Ids) -> tuple[bytes, list[int]]:
     """Return the text of a row without its special tokens, and where each id ends in it, in bytes."""
 
 def encode_by(

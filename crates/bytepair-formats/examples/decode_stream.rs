@@ -1,7 +1,8 @@
 //! Prints text as ids come: `cargo run -p bytepair-formats --example decode_stream -- tokenizer.json 15496 995`.
 
+#![expect(clippy::print_stdout, reason = "a program prints its result")]
+
 use std::error::Error;
-use std::io::Write;
 
 use bytepair::DecodeStream;
 use bytepair::decode::DecodeErrors;
@@ -13,11 +14,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let tokenizer = huggingface::read(&std::fs::read(file)?)?;
     let mut stream = DecodeStream::new(DecodeErrors::Replace, true);
-    let mut output = std::io::stdout();
     for id in arguments {
-        output.write_all(&stream.push(&tokenizer, id.parse()?)?)?;
+        print!("{}", String::from_utf8(stream.push(&tokenizer, id.parse()?)?)?);
     }
-    output.write_all(&stream.finish()?)?;
-    output.write_all(b"\n")?;
+    println!("{}", String::from_utf8(stream.finish()?)?);
     Ok(())
 }

@@ -97,9 +97,7 @@ fn class_name(kind: &ErrorKind) -> &'static str {
         ErrorKind::Split(_) => "PatternError",
         ErrorKind::NotUtf8 { .. } | ErrorKind::DecodedNotUtf8 { .. } => "EncodingError",
         ErrorKind::UnknownUnit { .. } | ErrorKind::UnknownId { .. } => "UnknownTokenError",
-        ErrorKind::DisallowedSpecial { .. }
-        | ErrorKind::NotAdded { .. }
-        | ErrorKind::NotSpecial { .. } => "SpecialTokenError",
+        ErrorKind::DisallowedSpecial { .. } | ErrorKind::NotSpecial { .. } => "SpecialTokenError",
         ErrorKind::VocabularyTooSmall { .. }
         | ErrorKind::EmptyCorpus
         | ErrorKind::Count { .. }

@@ -72,7 +72,7 @@ pub enum Specials<'n> {
 }
 
 /// [`Specials`] whose names are looked up, not compared one by one.
-enum Chosen<'n> {
+pub(crate) enum Chosen<'n> {
     None,
     All,
     Only(HashSet<&'n str>),
@@ -83,7 +83,7 @@ impl<'n> Chosen<'n> {
     ///
     /// # Errors
     /// If a name is not one of them.
-    fn new<'t>(
+    pub(crate) fn new<'t>(
         specials: Specials<'n>,
         tokens: impl Iterator<Item = &'t AddedToken>,
     ) -> Result<Self> {
@@ -99,7 +99,7 @@ impl<'n> Chosen<'n> {
         }
     }
 
-    fn contains(&self, content: &str) -> bool {
+    pub(crate) fn contains(&self, content: &str) -> bool {
         match self {
             Self::None => false,
             Self::All => true,

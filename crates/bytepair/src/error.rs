@@ -56,12 +56,7 @@ pub enum ErrorKind {
         /// Its offset in the text, in bytes.
         offset: usize,
     },
-    /// A name that is neither a special nor another added token of this tokenizer.
-    NotAdded {
-        /// The name.
-        name: String,
-    },
-    /// A name that is not a special token of this tokenizer.
+    /// A name that is not a special token of this tokenizer, and, where one may be named, no other added token.
     NotSpecial {
         /// The name.
         name: String,
@@ -280,9 +275,6 @@ impl fmt::Display for ErrorKind {
                  allowed_special={{{token:?}}} to encode it as such, or leave it out of disallowed_special \
                  to encode it as plain text"
             ),
-            Self::NotAdded { name } => {
-                write!(f, "{name:?} is neither a special nor an added token of this tokenizer")
-            }
             Self::NotSpecial { name } => {
                 write!(f, "{name:?} is not a special token of this tokenizer")
             }

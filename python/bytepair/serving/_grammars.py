@@ -10,7 +10,7 @@ from functools import cached_property
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import SpecialTokenError, TokenizerError
 
-from ._tokens import KINDS, TokenBytes, as_bytes
+from ._tokens import KINDS, TokenBytes
 
 __all__ = ["GrammarVocabulary", "grammar_vocabulary"]
 
@@ -68,7 +68,8 @@ class GrammarVocabulary:
         They are those of ``encode``. A vocabulary may put a space before a text; then they are those after a line break.
         If these have other bytes, too, each is the longest token, up to where there is none.
         """
-        encode, data = self.table.tokenizer.encode, as_bytes("text", text)
+        encode = self.table.tokenizer.encode
+        data = text.encode() if isinstance(text, str) else text
         for before in (b"", b"\n"):
             # A character may have no token. In llguidance, an error would end the answer.
             with suppress(TokenizerError):
@@ -133,7 +134,6 @@ def _only_end(tokenizer: Tokenizer) -> str:
 
 def _special_id(tokenizer: Tokenizer, option: str, name: str) -> int:
     if name not in tokenizer.special_tokens:
-        names = ", ".join(list(tokenizer.special_tokens)[:5]) or "none"
-        message = f"{option}: {name!r} is not a special token of this tokenizer, which has {names}"
+        message = f"{option}: {name!r} is not a special token of this tokenizer"
         raise SpecialTokenError(message)
     return tokenizer.special_tokens[name]

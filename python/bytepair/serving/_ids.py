@@ -116,7 +116,7 @@ class _Stretch(NamedTuple):
 def _stretches(tokenizer: Tokenizer, ids: Ids) -> list[_Stretch]:
     row = list(ids)
     text, ends = _core.text_and_ends(tokenizer, row)
-    borders = [0, *ends.tolist()]
+    borders = [0, *ends]
     specials = TokenBytes(tokenizer).ids("special")
     places = np.flatnonzero(np.isin(row, specials)).tolist()
     stretches, start = [], 0

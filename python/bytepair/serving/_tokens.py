@@ -15,7 +15,7 @@ from bytepair._expected import expect
 from bytepair._numpy import NDArray, np
 from bytepair._ranges import check_index
 from bytepair._tokenizer import Tokenizer
-from bytepair.errors import EncodingError, TokenizerError, UnknownTokenError
+from bytepair.errors import TokenizerError, UnknownTokenError
 
 __all__ = ["KINDS", "ByteTrie", "Healed", "TokenBytes", "heal"]
 
@@ -143,14 +143,15 @@ class TokenBytes:
                 found.setdefault(token, []).append(id)
         return found
 
-    def with_prefix(self, prefix: str | bytes) -> NDArray[np.uint32]:
+    def with_prefix(self, prefix: bytes) -> NDArray[np.uint32]:
         """Return the ids of tokens whose bytes begin with a prefix, ascending."""
-        data, ids = as_bytes("prefix", prefix), self.trie.ids
-        first = bisect_left(ids, data, key=self.__getitem__)
-        end = bisect_right(ids, data, first, key=lambda id: self[id][: len(data)])
+        expect("prefix", prefix, bytes, "bytes")
+        ids = self.trie.ids
+        first = bisect_left(ids, prefix, key=self.__getitem__)
+        end = bisect_right(ids, prefix, first, key=lambda id: self[id][: len(prefix)])
         return np.sort(ids[first:end])
 
-    def allowed(self, rest: str | bytes) -> NDArray[np.uint32]:
+    def allowed(self, rest: bytes) -> NDArray[np.uint32]:
         """Return the ids that may come next where the text must go on with ``rest``, ascending.
 
         These are the tokens whose bytes begin with it, and those whose bytes it begins with.
@@ -158,38 +159,43 @@ class TokenBytes:
         >>> import bytepair
         >>> from bytepair import serving
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> serving.TokenBytes(tokenizer).allowed("lo")
+        >>> serving.TokenBytes(tokenizer).allowed(b"lo")
         array([ 75, 256, 257], dtype=uint32)
         """
-        shorter = self._within(as_bytes("rest", rest)).values()
+        expect("rest", rest, bytes, "bytes")
+        shorter = self._within(rest).values()
         ids = np.array(list(itertools.chain(*shorter)), np.uint32)
         return np.union1d(ids, self.with_prefix(rest))
 
-    def covers(self, prefix: str | bytes) -> Iterator[list[int]]:
+    def covers(self, prefix: bytes) -> Iterator[list[int]]:
         """Iterate over all rows of ids whose text begins with a prefix, and does not without their last id.
 
-        Every row of ids whose text begins with the prefix begins with exactly one of them. There may be very many:
-        ``n_covers`` counts them. They are made one at a time.
+        Every row of ids whose text begins with the prefix begins with exactly one of them. There may be very many: they
+        are made one at a time.
 
         >>> import bytepair
         >>> from bytepair import serving
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> table = serving.TokenBytes(tokenizer)
-        >>> list(table.covers("lo")), table.n_covers("lo")
-        ([[256], [257], [75, 78]], 3)
+        >>> list(serving.TokenBytes(tokenizer).covers(b"lo"))
+        [[256], [257], [75, 78]]
         """
-        steps, _ = self._steps(as_bytes("prefix", prefix))
+        expect("prefix", prefix, bytes, "bytes")
+        n_bytes = len(prefix)
+        # By place: the ids that lead to each later one, if a cover goes on from there. Long tokens lead to the end.
+        steps: list[dict[int, list[int]]] = [{} for _ in range(n_bytes + 1)]
+        for place in reversed(range(n_bytes)):
+            rest = prefix[place:]
+            found = self._within(rest) | {len(rest): self.with_prefix(rest).tolist()}
+            for n, ids in found.items():
+                if steps[place + n] or (place + n == n_bytes and ids):
+                    steps[place][place + n] = ids
         waiting: list[tuple[int, list[int]]] = [(0, [])]
         while waiting:
             place, row = waiting.pop()
-            if place == len(steps) - 1:
+            if place == n_bytes:
                 yield row
             for end, ids in steps[place].items():
                 waiting += ((end, [*row, id]) for id in reversed(ids))
-
-    def n_covers(self, prefix: str | bytes) -> int:
-        """Return the number of rows that ``covers`` gives."""
-        return self._steps(as_bytes("prefix", prefix))[1][0]
 
     def _check(self, id: int) -> None:
         check_index(id=id)
@@ -202,23 +208,6 @@ class TokenBytes:
         lengths = range(1, min(len(text), self._longest) + 1)
         found = {n_bytes: self.ids_of_bytes.get(text[:n_bytes]) for n_bytes in lengths}
         return {n_bytes: ids for n_bytes, ids in found.items() if ids}
-
-    def _steps(self, prefix: bytes) -> tuple[list[dict[int, list[int]]], list[int]]:
-        """Return, by place in a prefix, the ids that lead to each later place, and the number of covers from there.
-
-        Tokens that reach beyond the prefix lead to its end. Places from which no cover goes on are left out.
-        """
-        n_bytes = len(prefix)
-        steps: list[dict[int, list[int]]] = [{} for _ in range(n_bytes + 1)]
-        counts = [0] * n_bytes + [1]
-        for place in reversed(range(n_bytes)):
-            rest = prefix[place:]
-            within = self._within(rest)
-            within[len(rest)] = self.with_prefix(rest).tolist()
-            ends = {place + n: ids for n, ids in within.items() if counts[place + n]}
-            counts[place] = sum(len(ids) * counts[end] for end, ids in ends.items())
-            steps[place] = ends
-        return steps, counts
 
 
 class Healed(NamedTuple):
@@ -261,14 +250,3 @@ def heal(tokenizer: Tokenizer, ids: Sequence[int]) -> Healed:
     expect("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
     n_kept, rest = _core.heal(tokenizer, ids)
     return Healed([int(id) for id in ids[:n_kept]], rest)
-
-
-def as_bytes(name: str, text: str | bytes) -> bytes:
-    expect(name, text, (str, bytes), "str or bytes")
-    try:
-        return text.encode() if isinstance(text, str) else text
-    except UnicodeEncodeError as error:
-        message = (
-            f"{name}: lone surrogate at character {error.start}; pass bytes instead"
-        )
-        raise EncodingError(message) from None

@@ -1,13 +1,12 @@
 //! Questions about ids that a model sampled, and which ids of a text stay.
 
 use bytepair::vocabulary::TokenId;
-use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::convert::{Added, BorrowedText, Ids};
 use crate::error::OrRaise;
-use crate::output::{bytes, into_array, patch};
+use crate::output::{bytes, patch};
 use crate::tokenizer::calls::{Keywords, Options};
 use crate::tokenizer::{CoreTokenizer, Session};
 
@@ -143,8 +142,7 @@ pub(crate) fn text_and_ends<'py>(
     py: Python<'py>,
     tokenizer: &CoreTokenizer,
     ids: Ids,
-) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyArray1<i64>>)> {
+) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
     let (text, ends) = py.detach(|| tokenizer.0.text_and_ends(&ids.0)).or_raise()?;
-    let ends = ends.into_iter().map(|end| i64::try_from(end).unwrap_or(i64::MAX));
-    Ok((bytes(py, &text)?, into_array(py, ends.collect())?))
+    Ok((bytes(py, &text)?, ends))
 }

@@ -209,8 +209,7 @@ pub(crate) fn encode_segments_batch(
 ) -> PyResult<Vec<SegmentEncoding>> {
     let rows = each_of(batch, segments)?;
     let rows: Vec<_> = rows.iter().map(|row| borrowed(row)).collect();
-    let lens = rows.iter().map(|row| len(row));
-    let fits_one = threads.is_none() && fits_one_thread(lens);
+    let fits_one = threads.is_none() && fits_one_thread(rows.iter().map(|row| len(row)));
     let n_threads = if fits_one { 1 } else { n_threads(threads)? };
     let encoded = py.detach(|| tokenizer.0.encode_segments_batch(&rows, offsets, n_threads));
     Ok(encoded.or_raise()?.into_iter().map(SegmentEncoding).collect())
@@ -226,14 +225,10 @@ struct Segment {
     found: SpecialNames,
 }
 
-fn borrowed(segments: &[Segment]) -> Vec<TextSegment<'_>> {
-    segments
-        .iter()
-        .map(|segment| TextSegment {
-            text: segment.text.bytes(),
-            found: segment.found.as_specials(),
-        })
-        .collect()
+fn borrowed<'s>(segments: &'s [Segment]) -> Vec<TextSegment<'s>> {
+    let borrow =
+        |one: &'s Segment| TextSegment { text: one.text.bytes(), found: one.found.as_specials() };
+    segments.iter().map(borrow).collect()
 }
 
 /// The segments of a text. An error gives the index of the segment.

@@ -4,7 +4,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use bytepair::ErrorKind;
 use bytepair::serving::Patch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -172,18 +171,11 @@ impl Session {
         let (start, stop) = (number::<usize>("start", start)?, number::<usize>("stop", stop)?);
         let (is_text, text) = (text.is_instance_of::<PyString>(), text.extract::<Text>()?);
         self.changed(py, |state| {
-            let session = &mut state.session;
-            let (n_characters, place) = (session.n_characters(), |c| session.byte_place(c));
-            let range = match is_text {
-                true if start <= stop && stop <= n_characters => place(start)..place(stop),
-                true => {
-                    let problem =
-                        format!("{start} to {stop} is not in a text of {n_characters} characters");
-                    return Err(ErrorKind::Option { name: "start", problem }.into());
-                }
-                false => start..stop,
+            let replaced = match is_text {
+                true => state.session.replace_characters(start..stop, text.bytes()),
+                false => state.session.replace(start..stop, text.bytes()),
             };
-            session.replace(range, text.bytes()).map(Some)
+            replaced.map(Some)
         })
     }
 
@@ -312,7 +304,7 @@ impl Session {
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| lock(&self.state).session.len())
+        py.detach(|| lock(&self.state).session.n_ids())
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

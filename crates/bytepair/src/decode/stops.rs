@@ -58,7 +58,8 @@ impl Stops {
         for &byte in text {
             self.held.push(byte);
             self.stops.iter_mut().for_each(|stop| stop.step(byte));
-            let complete = self.stops.iter().enumerate().filter(|(_, stop)| stop.is_complete());
+            let is_complete = |(_, stop): &(usize, &Stop)| stop.n_matched == stop.text.len();
+            let complete = self.stops.iter().enumerate().filter(is_complete);
             // Of equal lengths, the last one is the maximum.
             if let Some((index, stop)) = complete.rev().max_by_key(|(_, stop)| stop.text.len()) {
                 self.held.truncate(self.held.len() - stop.text.len());
@@ -83,10 +84,6 @@ impl Stop {
             self.n_matched = self.borders[self.n_matched];
         }
         self.n_matched += usize::from(self.text[self.n_matched] == byte);
-    }
-
-    fn is_complete(&self) -> bool {
-        self.n_matched == self.text.len()
     }
 }
 

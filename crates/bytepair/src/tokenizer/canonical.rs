@@ -69,8 +69,11 @@ impl Tokenizer {
             let n_same = match canonical {
                 Ok(canonical) if canonical == own => continue,
                 Ok(canonical) => common_prefix(own, &canonical),
-                Err(error) if is_without_text(&error) => 0,
-                Err(error) => return Err(error),
+                Err(error) => match error.kind() {
+                    // The bytes of the ids are no text of the dialect.
+                    ErrorKind::NotUtf8 { .. } | ErrorKind::UnknownUnit { .. } => 0,
+                    _ => return Err(error),
+                },
             };
             return Ok(Some(start + n_same));
         }
@@ -248,11 +251,6 @@ fn is_border(class: TokenClass, added_tokens: AddedTokens) -> bool {
 
 fn plain(added_tokens: AddedTokens) -> EncodeOptions<'static> {
     EncodeOptions { added_tokens, ..EncodeOptions::default() }
-}
-
-/// Whether ids cannot be encoded again since their bytes are no text of the dialect.
-fn is_without_text(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotUtf8 { .. } | ErrorKind::UnknownUnit { .. })
 }
 
 pub(super) fn unknown_text(index: usize) -> Error {

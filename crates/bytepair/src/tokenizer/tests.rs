@@ -452,7 +452,7 @@ proptest! {
             let whole = changed.len() - begun_character(&changed);
             let expected = tokenizer.encode(&changed[..whole], options);
             let before = session.clone();
-            let (ids_before, n_before) = (ids.clone(), counter.len());
+            let (ids_before, n_before) = (ids.clone(), counter.n_ids());
             let (patch, counted) = match kind {
                 0..4 => (session.append(part), Some(counter.append(part))),
                 4 if session.held().is_empty() && whole == changed.len() => {
@@ -473,8 +473,8 @@ proptest! {
             }
             prop_assert_eq!(session.ids().unwrap(), ids.clone());
             match counted {
-                Some(Ok(_)) => prop_assert_eq!(counter.len(), ids.len()),
-                Some(Err(_)) => prop_assert_eq!(counter.len(), n_before),
+                Some(Ok(_)) => prop_assert_eq!(counter.n_ids(), ids.len()),
+                Some(Err(_)) => prop_assert_eq!(counter.n_ids(), n_before),
                 None => {
                     counter = Session::new(Arc::clone(tokenizer), options, false).unwrap();
                     prop_assert!(counter.append(&text).is_ok());

@@ -111,7 +111,7 @@ fn after_neighbour(chain: &Arc<Compiled>, mut tokens: Vec<Vec<u8>>) -> Result<Ve
 /// Runs of byte tokens and the joined text go through later steps as a whole, so these may only strip the ends of the
 /// text and replace single characters.
 fn is_local(chain: &DecodeChain) -> bool {
-    let (mut is_run, mut is_joined) = (false, false);
+    let (mut is_local, mut is_run, mut is_joined) = (true, false, false);
     for step in &chain.steps {
         let is_local_step = match step {
             DecodeStep::Ctc { .. } => false,
@@ -121,13 +121,11 @@ fn is_local(chain: &DecodeChain) -> bool {
             DecodeStep::Replace { from, .. } => !is_run || from.chars().count() == 1,
             _ => !is_run,
         };
-        if !is_local_step {
-            return false;
-        }
+        is_local &= is_local_step;
         is_joined |= matches!(step, DecodeStep::Fuse | DecodeStep::ByteLevel);
         is_run |= is_joined || *step == DecodeStep::ByteFallback;
     }
-    !is_run || is_joined || chain.separator.is_empty()
+    is_local && (!is_run || is_joined || chain.separator.is_empty())
 }
 
 fn depends_on_others() -> Error {

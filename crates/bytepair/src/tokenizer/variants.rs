@@ -14,13 +14,12 @@
 //! that is in no merge. So such a unit is a token of its own, as in subword-nmt, and all other ids are unchanged.
 //! Costs what compiling a tokenizer does.
 
-use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use super::call::{Rules, remembered};
 use super::{EncodeOptions, Parts, Tokenizer};
-use crate::added::{Matcher, Specials};
-use crate::error::{Error, ErrorKind, Result};
+use crate::added::{Chosen, Matcher, Specials};
+use crate::error::{Error, Result};
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, TokenKind};
 
@@ -99,13 +98,9 @@ impl Tokenizer {
     /// If a name is not that of an added token.
     pub(super) fn finding_only(&self, names: &[String]) -> Result<Arc<Self>> {
         remembered(&self.finding_only, [Specials::Only(names), Specials::None], || {
-            let places = self.places_of_added();
-            if let Some(name) = names.iter().find(|name| !places.contains_key(name.as_str())) {
-                return Err(ErrorKind::NotAdded { name: name.clone() }.into());
-            }
-            let names_found: HashSet<_> = names.iter().collect();
+            let found = Chosen::new(Specials::Only(names), self.parts.added.iter())?;
             let mut parts = self.parts.clone();
-            parts.added.retain(|token| names_found.contains(&token.content));
+            parts.added.retain(|token| found.contains(&token.content));
             let matcher = Self::matcher(&parts, Specials::All)?;
             Ok(Arc::new(self.with_fewer_added(parts, matcher)))
         })

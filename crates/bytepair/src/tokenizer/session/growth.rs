@@ -52,10 +52,8 @@ impl Growth {
             return None;
         }
         let mut piece = tokenizer.encoder().growing()?;
-        let traced = match parts.pre_tokenizer.asks_for_the_first() {
-            true => Traced::of(text),
-            false => Traced::plain(text),
-        };
+        let asks_for_the_first = parts.pre_tokenizer.asks_for_the_first();
+        let traced = if asks_for_the_first { Traced::of(text) } else { Traced::plain(text) };
         let normalized = traced.changed(&parts.normalizer).ok()?;
         if tokenizer.all_special.finds_any(text.text, &normalized.text) {
             return None;

@@ -26,7 +26,7 @@ use self::settled::{BLOCK_LEN, Block, Border, Settled, n_characters};
 use super::call::{Call, Rules};
 use super::stream::stretch_end;
 use super::{EncodeOptions, Tokenizer};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::patch::{Patch, common_prefix, common_suffix};
 use crate::segment::Segment;
 use crate::vocabulary::TokenId;
@@ -80,7 +80,7 @@ impl Session {
         Ok(Self {
             rules,
             tokenizer: tokenizer.shared_of(options.added_tokens),
-            settled: Settled::new(keeps_ids),
+            settled: Settled { is_kept: keeps_ids, ..Settled::default() },
             tail: Block::default(),
             growth: None,
             held: Vec::new(),
@@ -107,13 +107,8 @@ impl Session {
     }
 
     /// The number of ids.
-    pub fn len(&self) -> usize {
+    pub fn n_ids(&self) -> usize {
         self.settled.end.ids + self.tail.ids.len()
-    }
-
-    /// Whether there are no ids.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The number of ids that no continuation can change. They are the first ones.
@@ -127,12 +122,12 @@ impl Session {
     }
 
     /// The length of the text, in characters, without bytes that wait.
-    pub fn n_characters(&self) -> usize {
+    fn n_characters(&self) -> usize {
         self.settled.end.characters + n_characters(&self.tail.text)
     }
 
     /// The place in bytes of a place in characters; the end of the text if it has not as many.
-    pub fn byte_place(&self, character: usize) -> usize {
+    fn byte_place(&self, character: usize) -> usize {
         let border = self.settled.last_with(|border| border.characters <= character);
         let text = self.parts_from(border.blocks).next().unwrap_or_default();
         let begins = |(_, byte): &(usize, &u8)| **byte & 0xC0 != 0x80;
@@ -195,11 +190,7 @@ impl Session {
     pub fn replace(&mut self, range: Range<usize>, text: &[u8]) -> Result<Patch> {
         self.check_kept()?;
         let n_bytes = self.n_bytes();
-        if range.start > range.end || range.end > n_bytes {
-            let Range { start, end } = range;
-            let problem = format!("{start} to {end} is not in a text of {n_bytes} bytes");
-            return Err(ErrorKind::Option { name: "start", problem }.into());
-        }
+        check_within(&range, n_bytes, "bytes")?;
         let start = self.settled.last_with(|border| border.bytes + REACH <= range.start);
         let end = self.settled.first_from(range.end + REACH);
         let before = self.bytes(start.bytes..range.start);
@@ -209,6 +200,15 @@ impl Session {
             Some(end) => self.replace_blocks([start, end], &text),
             None => self.replace_end(start, &text, range.end == n_bytes),
         }
+    }
+
+    /// Puts a text in the place of a range of characters.
+    ///
+    /// # Errors
+    /// As for [`Self::replace`].
+    pub fn replace_characters(&mut self, range: Range<usize>, text: &[u8]) -> Result<Patch> {
+        check_within(&range, self.n_characters(), "characters")?;
+        self.replace(self.byte_place(range.start)..self.byte_place(range.end), text)
     }
 
     /// Makes the text another one. Only the part that differs is encoded; finding it takes a comparison of the texts.
@@ -221,10 +221,7 @@ impl Session {
         let n_same = common_prefix(&old, whole);
         let n_same_behind = common_suffix(&old[n_same..], &whole[n_same..]);
         let middle = &whole[n_same..whole.len() - n_same_behind];
-        let patch = match n_same == old.len() {
-            true => self.extend(middle)?,
-            false => self.replace(n_same..old.len() - n_same_behind, middle)?,
-        };
+        let patch = self.replace(n_same..old.len() - n_same_behind, middle)?;
         self.held = held.to_vec();
         Ok(patch)
     }
@@ -232,7 +229,7 @@ impl Session {
     /// Appends whole characters, or bytes at the end of the text.
     fn extend(&mut self, text: &[u8]) -> Result<Patch> {
         if text.is_empty() {
-            return Ok(Patch { keep: self.len(), ..Patch::default() });
+            return Ok(Patch { keep: self.n_ids(), ..Patch::default() });
         }
         let n_before = self.tail.text.len();
         self.tail.text.extend_from_slice(text);
@@ -299,7 +296,7 @@ impl Session {
         let old = self.settled.blocks_from(start.blocks).take(end.blocks - start.blocks);
         let old: Vec<_> = old.flat_map(|block| &block.ids).copied().collect();
         let new: Vec<_> = blocks.iter().flat_map(|block| &block.ids).copied().collect();
-        let patch = Patch::within(start.ids, &old, &new, self.len() - end.ids);
+        let patch = Patch::within(start.ids, &old, &new, self.n_ids() - end.ids);
         self.settled.replace([start, end], blocks);
         Ok(patch)
     }
@@ -324,7 +321,7 @@ impl Session {
         }
         let problem =
             "must be true: a session that keeps no ids only counts those of a text that grows";
-        Err(ErrorKind::Option { name: "keep_ids", problem: problem.to_owned() }.into())
+        Err(Error::option("keep_ids", problem))
     }
 
     /// The text; the tail alone if the session keeps no ids.
@@ -367,6 +364,14 @@ impl Session {
         let is_begun = self.settled.end.bytes > 0;
         Segment { is_first: !is_begun, is_rest: is_begun, ..Segment::whole(&self.tail.text) }
     }
+}
+
+fn check_within(range: &Range<usize>, n: usize, unit: &str) -> Result<()> {
+    if range.start <= range.end && range.end <= n {
+        return Ok(());
+    }
+    let problem = format!("{} to {} is not in a text of {n} {unit}", range.start, range.end);
+    Err(Error::option("start", problem))
 }
 
 /// How many bytes at the end of a text begin a character and do not complete it.

@@ -38,7 +38,7 @@ impl Border {
 
 /// A block of the settled text.
 #[derive(Clone, Debug)]
-struct Placed {
+pub(super) struct Placed {
     block: Arc<Block>,
     /// The border after it.
     end: Border,
@@ -49,14 +49,10 @@ struct Placed {
 pub(super) struct Settled {
     pub(super) end: Border,
     pub(super) is_kept: bool,
-    blocks: Vec<Placed>,
+    pub(super) blocks: Vec<Placed>,
 }
 
 impl Settled {
-    pub(super) fn new(is_kept: bool) -> Self {
-        Self { is_kept, ..Self::default() }
-    }
-
     /// Appends blocks. Short ones are joined.
     pub(super) fn extend(&mut self, new: Vec<Block>) {
         for more in new {
