@@ -1159,7 +1159,8 @@ class Session:
     """A text that grows and changes, with its ids, which are always those of the whole text.
 
     A change costs what encoding the new text and the end of the text before it takes, usually a word, however long the
-    whole text is. A session takes about as much memory as its text and four bytes for each id. With ``keep_ids=False``
+    whole text is. Where nothing proves a cut for long, as in a run of digits that a pattern takes by threes, it costs that
+    run. A session takes about as much memory as its text and four bytes for each id. With ``keep_ids=False``
     it only counts, and keeps the end of its text alone.
 
     >>> import bytepair
@@ -1271,7 +1272,8 @@ class Session:
     def replace(self, start: int, stop: int, text: _Text) -> Patch:
         """Put a text in the place of ``text[start:stop]``, and return how the ids change.
 
-        The places count characters if ``text`` is a ``str``, and bytes if it is ``bytes``.
+        The places count characters if ``text`` is a ``str``, and bytes if it is ``bytes``. Bytes that only begin a character
+        do not wait here.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -1335,7 +1337,7 @@ class DecodeStream(Generic[AnyStr]):
 
     ``stop`` are texts that end the text, and ``stop_ids`` ids that do. Text that could become a stop text is held back, and
     of several stop texts the one that ends first counts, of those the longest. ``stopped`` says which it was; ids after
-    it are not used. With ``keep_stop=True`` the stop is part of the text. The text of ``prompt_ids`` is not given out.
+    it are not used. With ``keep_stop=True`` the stop is part of the text, and the text of a stop id is searched, too. The text of ``prompt_ids`` is not given out.
     With ``errors="bytes"`` a stream gives ``bytes`` as they are, instead of text.
 
     >>> import bytepair
@@ -2096,7 +2098,9 @@ def is_canonical(
     """Return whether the text of a row of ids has these ids.
 
     Special tokens divide a row, and each stretch of text between them is encoded as it stands in the row. A special
-    token that a model spelled in other tokens stays text. Takes about twice as long as encoding the text.
+    token that a model spelled in other tokens stays text. With ``added_tokens="text"``, all added tokens divide a row, as
+    in a row whose text was encoded with this option. Where decoding writes end marks as text, as CLIP's decoder does, no
+    row is canonical. Takes about twice as long as encoding the text.
 
     >>> import bytepair
     >>> from bytepair.serving import is_canonical
@@ -2157,8 +2161,8 @@ def splice(
 
     Ids that the text does not change stay as they were sampled. If the row is canonical, the new row has the ids of the
     whole text. If it is not, ids stay up to the last place where one of them and one of the whole text's ids end. The
-    options are about special tokens in ``text``. The cost does not depend on the length of the row, apart from reading
-    it.
+    options are about special tokens in ``text``: they are found there alone, so their ``lstrip`` and ``single_word`` do not
+    look at the row. The cost does not depend on the length of the row, apart from reading it.
 
     >>> import bytepair
     >>> from bytepair.serving import splice

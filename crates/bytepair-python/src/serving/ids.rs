@@ -13,7 +13,9 @@ use crate::tokenizer::{CoreTokenizer, Session};
 /// Return whether the text of a row of ids has these ids.
 ///
 /// Special tokens divide a row, and each stretch of text between them is encoded as it stands in the row. A special
-/// token that a model spelled in other tokens stays text. Takes about twice as long as encoding the text.
+/// token that a model spelled in other tokens stays text. With ``added_tokens="text"``, all added tokens divide a row, as
+/// in a row whose text was encoded with this option. Where decoding writes end marks as text, as CLIP's decoder does, no
+/// row is canonical. Takes about twice as long as encoding the text.
 ///
 /// >>> import bytepair
 /// >>> from bytepair.serving import is_canonical
@@ -86,8 +88,8 @@ pub(crate) fn canonicalize(
 ///
 /// Ids that the text does not change stay as they were sampled. If the row is canonical, the new row has the ids of the
 /// whole text. If it is not, ids stay up to the last place where one of them and one of the whole text's ids end. The
-/// options are about special tokens in ``text``. The cost does not depend on the length of the row, apart from reading
-/// it.
+/// options are about special tokens in ``text``: they are found there alone, so their ``lstrip`` and ``single_word`` do not
+/// look at the row. The cost does not depend on the length of the row, apart from reading it.
 ///
 /// >>> import bytepair
 /// >>> from bytepair.serving import splice

@@ -18,7 +18,8 @@ use crate::reading::lock;
 /// A text that grows and changes, with its ids, which are always those of the whole text.
 ///
 /// A change costs what encoding the new text and the end of the text before it takes, usually a word, however long the
-/// whole text is. A session takes about as much memory as its text and four bytes for each id. With ``keep_ids=False``
+/// whole text is. Where nothing proves a cut for long, as in a run of digits that a pattern takes by threes, it costs that
+/// run. A session takes about as much memory as its text and four bytes for each id. With ``keep_ids=False``
 /// it only counts, and keeps the end of its text alone.
 ///
 /// >>> import bytepair
@@ -147,7 +148,8 @@ impl Session {
 
     /// Put a text in the place of ``text[start:stop]``, and return how the ids change.
     ///
-    /// The places count characters if ``text`` is a ``str``, and bytes if it is ``bytes``.
+    /// The places count characters if ``text`` is a ``str``, and bytes if it is ``bytes``. Bytes that only begin a character
+    /// do not wait here.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
