@@ -33,10 +33,10 @@ def _whole_chat(tokenizer: Tokenizer, texts: list[str]) -> Work:
 def _segments(tokenizer: Tokenizer, texts: list[str]) -> Work:
     """Encode texts that are one segment each."""
 
-    def encode(text: str) -> list[int]:
-        return serving.encode_segments(tokenizer, [(text, False)]).ids
+    def encode(segments: list[tuple[str, bool]]) -> list[int]:
+        return serving.encode_segments(tokenizer, segments).ids
 
-    return Work(encode, texts)
+    return Work(encode, [[(text, False)] for text in texts])
 
 
 def _is_canonical(tokenizer: Tokenizer, texts: list[str]) -> Work:
@@ -64,7 +64,8 @@ def _trie(tokenizer: Tokenizer, texts: list[str]) -> Work:
     """Make a byte trie, and find the tokens that begin with the words of a text."""
     table = serving.TokenBytes(tokenizer)
     n_bytes = sum(part.nbytes for part in table.trie)
-    ids = functools.partial(map, table.with_prefix, texts[0].split())
+    words = [word.encode() for word in texts[0].split()]
+    ids = functools.partial(map, table.with_prefix, words)
     return Work(lambda _: serving.TokenBytes(tokenizer).trie, [None], ids, n_bytes)
 
 

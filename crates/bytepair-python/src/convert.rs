@@ -392,13 +392,14 @@ pub(crate) fn each_in<T>(
         return wrong("one text".to_owned());
     }
     refuse_set(what, items)?;
-    let Ok(iterator) = items.try_iter() else { return wrong(type_name(items)) };
-    let mut converted = Vec::new();
-    for (index, item) in iterator.enumerate() {
-        let one = convert(&item?);
-        converted.push(one.map_err(|error| in_place(items.py(), &place(index), error))?);
+    let place_of = |(index, item): (usize, &Bound<'_, PyAny>)| {
+        convert(item).map_err(|error| in_place(items.py(), &place(index), error))
+    };
+    if let Ok(list) = items.cast::<PyList>() {
+        return list.iter().enumerate().map(|(index, item)| place_of((index, &item))).collect();
     }
-    Ok(converted)
+    let Ok(iterator) = items.try_iter() else { return wrong(type_name(items)) };
+    iterator.enumerate().map(|(index, item)| place_of((index, &item?))).collect()
 }
 
 /// Refuses a set, as `bytepair._names` does: the result would differ from process to process.

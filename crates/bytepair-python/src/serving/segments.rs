@@ -180,8 +180,7 @@ pub(crate) fn encode_segments(
     offsets: bool,
 ) -> PyResult<SegmentEncoding> {
     let segments = self::segments(segments)?;
-    let segments = borrowed(&segments);
-    let encode = || tokenizer.0.encode_segments(&segments, offsets);
+    let encode = || tokenizer.0.encode_segments(borrowed(&segments), offsets);
     let encoded = if len(&segments) <= GIL_LEN { encode() } else { py.detach(encode) };
     encoded.map(SegmentEncoding).or_raise()
 }
@@ -208,15 +207,15 @@ pub(crate) fn encode_segments_batch(
     threads: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<SegmentEncoding>> {
     let rows = each_of(batch, segments)?;
-    let rows: Vec<_> = rows.iter().map(|row| borrowed(row)).collect();
     let fits_one = threads.is_none() && fits_one_thread(rows.iter().map(|row| len(row)));
+    let rows: Vec<Vec<_>> = rows.iter().map(|row| borrowed(row).collect()).collect();
     let n_threads = if fits_one { 1 } else { n_threads(threads)? };
     let encoded = py.detach(|| tokenizer.0.encode_segments_batch(&rows, offsets, n_threads));
     Ok(encoded.or_raise()?.into_iter().map(SegmentEncoding).collect())
 }
 
-fn len(segments: &[TextSegment<'_>]) -> usize {
-    segments.iter().map(|segment| segment.text.len()).sum()
+fn len(segments: &[Segment]) -> usize {
+    segments.iter().map(|segment| segment.text.bytes().len()).sum()
 }
 
 /// A segment from Python.
@@ -225,10 +224,11 @@ struct Segment {
     found: SpecialNames,
 }
 
-fn borrowed<'s>(segments: &'s [Segment]) -> Vec<TextSegment<'s>> {
-    let borrow =
-        |one: &'s Segment| TextSegment { text: one.text.bytes(), found: one.found.as_specials() };
-    segments.iter().map(borrow).collect()
+fn borrowed(segments: &[Segment]) -> impl Iterator<Item = TextSegment<'_>> + Clone {
+    segments.iter().map(|Segment { text, found }| TextSegment {
+        text: text.bytes(),
+        found: found.as_specials(),
+    })
 }
 
 /// The segments of a text. An error gives the index of the segment.

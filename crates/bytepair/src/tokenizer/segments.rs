@@ -38,23 +38,23 @@ impl Tokenizer {
     ///
     /// # Errors
     /// As for [`Self::encode`], or if there is no added token of a name; the error says in which segment.
-    pub fn encode_segments(
+    pub fn encode_segments<'t>(
         &self,
-        segments: &[TextSegment<'_>],
+        segments: impl Iterator<Item = TextSegment<'t>> + Clone,
         with_offsets: bool,
     ) -> Result<SegmentIds> {
         let offsets = with_offsets.then(Vec::new);
         let mut encoded = SegmentIds { offsets, ..SegmentIds::default() };
         let mut start = 0;
-        for (index, segment) in segments.iter().enumerate() {
-            let appended = self.append_segment(segment, start, &mut encoded);
+        for (index, segment) in segments.clone().enumerate() {
+            let appended = self.append_segment(&segment, start, &mut encoded);
             appended.map_err(|error| Error::from(ErrorKind::InSegment { index, error }))?;
             encoded.ends.push(encoded.ids.len());
             start += segment.text.len();
         }
         if let Some(offsets) = &mut encoded.offsets {
             // A character may lie in two segments.
-            let joined = segments.iter().map(|segment| segment.text).collect::<Vec<_>>().concat();
+            let joined = segments.map(|segment| segment.text).collect::<Vec<_>>().concat();
             let characters = Characters::new(&joined);
             offsets.iter_mut().for_each(|span| *span = characters.span(*span));
         }
@@ -73,7 +73,9 @@ impl Tokenizer {
     ) -> Result<Vec<SegmentIds>> {
         let len = |text: &Vec<TextSegment<'_>>| text.iter().map(|segment| segment.text.len()).sum();
         let lens: Vec<_> = texts.iter().map(len).collect();
-        let encode = |index: usize, _: &mut [()]| self.encode_segments(&texts[index], with_offsets);
+        let encode = |index: usize, _: &mut [()]| {
+            self.encode_segments(texts[index].iter().copied(), with_offsets)
+        };
         batch::map(&lens, &mut vec![(); n_threads.max(1)], false, encode)
     }
 
@@ -161,9 +163,9 @@ mod tests {
             };
             let encoded = segments.iter().enumerate().try_for_each(encode);
             let expected = message(encoded.map(|()| expected));
-            let found = tokenizer.encode_segments(&segments, false);
+            let found = tokenizer.encode_segments(segments.iter().copied(), false);
             prop_assert_eq!(&message(found), &expected);
-            let with_spans = tokenizer.encode_segments(&segments, true);
+            let with_spans = tokenizer.encode_segments(segments.iter().copied(), true);
             let joined = segments.iter().map(|segment| segment.text).collect::<Vec<_>>().concat();
             let n_characters = String::from_utf8_lossy(&joined).chars().count();
             let without = with_spans.map(|found| {
