@@ -1337,8 +1337,8 @@ class DecodeStream(Generic[AnyStr]):
 
     ``stop`` are texts that end the text, and ``stop_ids`` ids that do. Text that could become a stop text is held back, and
     of several stop texts the one that ends first counts, of those the longest. ``stopped`` says which it was; ids after
-    it are not used. With ``keep_stop=True`` the stop is part of the text, and the text of a stop id is searched, too. The text of ``prompt_ids`` is not given out.
-    With ``errors="bytes"`` a stream gives ``bytes`` as they are, instead of text.
+    it are not used. With ``keep_stop=True`` the stop is part of the text, and the text of a stop id is searched, too. The
+    text of ``prompt_ids`` is not given out. With ``errors="bytes"`` a stream gives ``bytes`` as they are, instead of text.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
