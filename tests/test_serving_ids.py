@@ -251,7 +251,8 @@ def test_a_number_of_ids_that_no_words_make_is_refused():
     """The error says how far it came."""
     tokenizer = bytepair.train_from_iterator(["low"], vocab_size=256)
     with pytest.raises(
-        bytepair.TokenizerError, match="no text of exactly 3 ids was found: after 2 ids"
+        bytepair.TokenizerError,
+        match="no text of exactly 3 ids was found, but one of 2",
     ):
         serving.sample_text(tokenizer, 3, seed=1, words=["ab"])
     with pytest.raises(bytepair.TokenizerError, match="between 0"):

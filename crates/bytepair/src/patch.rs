@@ -16,19 +16,6 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// The new row, if the old one has at least as many ids as stay.
-    ///
-    /// ```
-    /// use bytepair::serving::Patch;
-    ///
-    /// let patch = Patch { keep: 1, ids: vec![7], keep_after: 1 };
-    /// assert_eq!(patch.apply(&[1, 2, 3, 4]), Some(vec![1, 7, 4]));
-    /// ```
-    pub fn apply(&self, ids: &[TokenId]) -> Option<Vec<TokenId>> {
-        let after = ids.len().checked_sub(self.keep_after).filter(|&after| self.keep <= after)?;
-        Some([&ids[..self.keep], &self.ids, &ids[after..]].concat())
-    }
-
     /// How a row changes if new ids come after the first `keep` instead of old ones.
     pub(crate) fn at_end(keep: usize, old: &[TokenId], new: &[TokenId]) -> Self {
         let n_same = common_prefix(old, new);

@@ -72,10 +72,7 @@ def sample_text(
             if patch.keep >= n_before and n_done < len(trial) - n_before <= n:
                 break
         else:
-            message = (
-                f"no text of exactly {n} ids was found: after {n_done} ids, "
-                f"none of {N_TRIES} words that were drawn fits; pass other words"
-            )
+            message = f"no text of exactly {n} ids was found, but one of {n_done}; pass other words"
             raise TokenizerError(message)
         session = trial
         chosen.append(word)

@@ -55,7 +55,9 @@ impl Tokenizer {
                 let ids = self.encode(text, options)?;
                 ask(ids.len().saturating_mul(SPLITTING_LEN))?;
                 let divider = self.of(options.added_tokens).divider();
-                let n_draws = part_of(ids.len(), rate);
+                #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 ids")]
+                let is_within = |n: &usize| *n as f64 <= rate * ids.len() as f64;
+                let n_draws = (1..=ids.len()).take_while(is_within).count();
                 Ok(divider.split_at_random(ids, n_draws, seed))
             }
             Method::Divided(division) => self.encode_divided(division, seed, text, options),
@@ -86,17 +88,6 @@ impl Tokenizer {
     fn divider(&self) -> Divider<'_> {
         self.encoder().divider(self.parts.added.iter().map(|token| token.id))
     }
-}
-
-/// A part of a number, rounded down.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "at most n, which is far below 2^53"
-)]
-fn part_of(n: usize, rate: f64) -> usize {
-    (n as f64 * rate) as usize
 }
 
 #[cfg(test)]
