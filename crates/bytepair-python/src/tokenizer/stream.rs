@@ -178,9 +178,8 @@ impl DecodeStream {
         };
         let errors = value_of("errors", errors, &DECODE_ERRORS)?;
         let core = &tokenizer.get().0;
-        for &id in &options.stop_ids {
-            core.parts().vocabulary.expect_token(id).or_raise()?;
-        }
+        let known = |&id: &TokenId| core.parts().vocabulary.expect_token(id).map(drop);
+        options.stop_ids.iter().try_for_each(known).or_raise()?;
         let mut state = State {
             stream: bytepair::DecodeStream::new(errors, skip_special_tokens),
             stops: Stops::new(&options.stop).or_raise()?,
@@ -188,9 +187,8 @@ impl DecodeStream {
             stopped: None,
             is_finished: false,
         };
-        for &id in &options.prompt_ids {
-            state.stream.push(core, id).or_raise()?;
-        }
+        let push = |&id: &TokenId| state.stream.push(core, id).map(drop);
+        options.prompt_ids.iter().try_for_each(push).or_raise()?;
         state.push(core, &options, &row(ids)).or_raise()?;
         if is_finished {
             state.finish(&options).or_raise()?;
