@@ -5,8 +5,8 @@
 //! appended: added tokens, the normalizer, and in each round of cutting the change and the splitter, which continues
 //! from its state.
 //!
-//! Left out, so that the text is encoded again from its last cut: backtracking patterns, normalizers that cannot
-//! continue at the end of the text, and what `encode::growing_piece` leaves out.
+//! Left out, so that the text is encoded again from its last cut: sessions that refuse disallowed tokens, backtracking
+//! patterns, normalizers that cannot continue at the end of the text, and what `encode::growing_piece` leaves out.
 
 use bytepair_split::OpenPiece;
 
