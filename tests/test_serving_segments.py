@@ -3,6 +3,7 @@
 import pickle
 
 import pytest
+from tests.conftest import encodable
 
 import bytepair
 from bytepair import chat
@@ -50,6 +51,24 @@ def test_segments_have_the_ids_of_their_texts_alone(tokenizer):
         tokenizer, [SEGMENTS, []] * 3, offsets=True, threads=2
     )
     assert batch == [encoding, encode_segments(tokenizer, [], offsets=True)] * 3
+
+
+@pytest.mark.slow
+def test_segments_of_published_files_are_their_texts_alone(published):
+    """Trusted text has all added tokens, other text has none, and chosen ones are found alone."""
+    text = encodable(published, "The cat's 12345 café, 東京!\n\n  def f(x)") or "a"
+    names = list(published.special_tokens)[:2]
+    text = f" {text}".join(["", *names, ""])
+    trusted = published.encode(text, allowed_special="all")
+    plain = published.encode(text, added_tokens="text")
+    segments = [(text, True), (text, False), (text, set())]
+    found = encode_segments(published, segments, offsets=True)
+    assert found.ids == [*trusted, *plain, *plain]
+    assert found == encode_segments_batch(published, [segments], offsets=True)[0]
+    if names:
+        [chosen] = encode_segments_batch(published, [[(text, {names[0]})]])
+        own = published.token_to_id(names[0])
+        assert chosen.ids.count(own) == trusted.count(own)
 
 
 @pytest.mark.parametrize(
