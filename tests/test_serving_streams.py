@@ -5,8 +5,10 @@ import pickle
 
 import pytest
 from hypothesis import given, strategies as st
+from tests.conftest import encodable
 
 import bytepair
+from bytepair.serving import TokenBytes
 
 TEXT = "the cat</t> sat…é </tool><end>"
 
@@ -77,6 +79,23 @@ def test_a_stream_of_bytes_gives_bytes_that_are_no_text(dialect, ids):
     stream = bytepair.DecodeStream(tokenizer, errors="bytes")
     assert [stream.push(id) for id in ids] == [tokenizer.token_bytes(id) for id in ids]
     assert stream.finish() == b""
+
+
+@pytest.mark.slow
+def test_a_stream_of_bytes_has_those_of_the_tokens_of_published_files(published):
+    """Also of byte tokens that make no character; decoders leave out spaces at the ends."""
+    try:
+        table = TokenBytes(published)
+    except bytepair.TokenizerError as error:
+        pytest.skip(str(error))
+    ids = [
+        *published.encode(encodable(published, "a")),
+        *table.ids("byte")[::7].tolist(),
+    ]
+    ids += table.ids("text")[::997].tolist()
+    stream = bytepair.DecodeStream(published, errors="bytes")
+    found = b"".join(stream.push(id) for id in ids) + stream.finish()
+    assert found.strip(b" ") == b"".join(table[id] for id in ids).strip(b" ")
 
 
 def test_stop_ids_end_a_text(tokenizer):

@@ -41,6 +41,6 @@ class Patch(NamedTuple):
         row = list(map(int, ids))
         after = len(row) - self.keep_after
         if self.keep > after:
-            message = f"a patch that keeps {self.keep} and {self.keep_after} ids does not fit {len(row)}"
+            message = f"the patch keeps {self.keep} ids at the beginning and {self.keep_after} at the end, but there are {len(row)}"
             raise TokenizerError(message)
         return [*row[: self.keep], *self.ids, *row[after:]]

@@ -28,8 +28,8 @@ def sample_text(
 ) -> str:
     """Return a text of exactly ``n`` ids, made of random words.
 
-    Words that the tokenizer has no tokens for are left out. With a ``prefix``, the ids of ``prefix + text`` are those of the prefix and ``n`` more. By default the words are
-    tokens of the vocabulary that are a space and letters. The same arguments give the same text on every machine, also
+    With a ``prefix``, the ids of ``prefix + text`` are those of the prefix and ``n`` more. By default the words are
+    tokens of the vocabulary that are a space and letters. Words that the tokenizer has no tokens for are left out. The same arguments give the same text on every machine, also
     in other versions of Python if ``words`` are given. Takes some microseconds for each word.
 
     >>> import bytepair
