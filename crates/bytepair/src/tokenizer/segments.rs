@@ -76,7 +76,7 @@ impl Tokenizer {
         let encode = |index: usize, _: &mut [()]| {
             self.encode_segments(texts[index].iter().copied(), with_offsets)
         };
-        batch::map(&lens, &mut vec![(); n_threads.max(1)], false, encode)
+        batch::map(&lens, &mut vec![(); batch::n_useful(&lens, n_threads)], false, encode)
     }
 
     /// Appends the ids of a segment that begins at this byte of the joined text, with their spans of bytes in that text.
