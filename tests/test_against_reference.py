@@ -10,6 +10,8 @@ the core with itself there).
 # ruff: noqa: RUF001 -- the texts under test are in many scripts
 
 import json
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from hypothesis import HealthCheck, given, reject, settings, strategies as st
 
 import bytepair
 from bytepair import reference, surgery
+from bytepair._training.vetoes import FORBIDDEN
 from bytepair.reference import DIALECTS
 from bytepair.reference.tokenizer import cut_pieces
 
@@ -224,9 +227,40 @@ LIMITS = {
     "max_token_bytes": st.integers(1, 6),
     "max_token_chars": st.integers(1, 4),
     "whole_characters": st.booleans(),
+    "max_words": st.integers(1, 2),
+    "one_script": st.booleans(),
+    "forbid": st.sampled_from(
+        ["colon-space", "letter-digit", r"b.|a\s", "^a|é$", "日a?"]
+    ),
+    "veto": st.just(lambda left, right: n_bytes(left) * 3 % 5 > n_bytes(right) % 4),
+    "cuts": st.just(lambda piece: re.split("(?<=[bé])", piece)),
 }
+
+
+def n_bytes(text):
+    """Count the bytes of a text with escaped bytes."""
+    return len(os.fsencode(text))
+
+
+def limits_of_reference(limits):
+    """Return the limits as the reference takes them."""
+    theirs = dict(limits)
+    patterns = [
+        FORBIDDEN.get(name, name) for name in [theirs.pop("forbid", None)] if name
+    ]
+    if most := theirs.pop("max_words", None):
+        patterns.append(rf"[^ ▁]+([ ▁]+[^ ▁]+){{{most}}}")
+    if "veto" in theirs:
+        theirs["veto"] = lambda left, right: len(left) * 3 % 5 > len(right) % 4
+    if "cuts" in theirs:
+        theirs["cuts"] = lambda piece: [
+            match.end() for match in re.finditer("(?:b|é)(?!$)".encode(), piece)
+        ]
+    return reference.Limits(**theirs, forbidden=tuple(patterns))
+
+
 limits_of_tokens = st.fixed_dictionaries({}, optional=LIMITS)
-many_bytes = st.text("aé日😀 ", max_size=12).map(str.encode)
+many_bytes = st.text("abé日ひ😀я1:  ", max_size=12).map(str.encode)
 
 
 byte_texts = st.lists(st.one_of(hard_bytes, many_bytes), max_size=4)
@@ -245,10 +279,10 @@ LIMITED = {
 @pytest.mark.parametrize("kind", LIMITED)
 @given(drawn=st.data(), limits=limits_of_tokens)
 def test_limits_of_tokens_agree(kind, drawn, limits):
-    """Limits of length and whole characters forbid the same merges; marks of characters do not count."""
+    """Limits of length, vetoes and cuts forbid the same merges; marks of characters do not count."""
     corpus, (dialect, options) = drawn.draw(LIMITED[kind])
     options = {**options, "merges": 30}
-    theirs = {**of_reference(dialect, options), "limits": reference.Limits(**limits)}
+    theirs = {**of_reference(dialect, options), "limits": limits_of_reference(limits)}
     expected = reference.train_from_iterator(corpus, dialect=dialect, **theirs)
     if has_pieces(corpus, expected, options):
         ours = bytepair.train_from_iterator(

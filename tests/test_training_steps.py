@@ -1,6 +1,7 @@
 """Training on a small text, one merge at a time."""
 
 import json
+import re
 from collections import Counter
 from itertools import islice, pairwise, product
 
@@ -18,11 +19,11 @@ DIALECTS = ["byte-stream", "sennrich", "subword-nmt", "sentencepiece"]
 JURAFSKY = "low " * 5 + "lowest " * 2 + "newer " * 6 + "wider " * 3 + "new " * 2
 
 
-def walked(counts, *, ties, **options):
+def walked(counts, *, ties, cuts=None, **options):
     """Train on counts; give the tokenizer and its steps."""
-    tokenizer = bytepair.train_from_counts(counts, ties=ties, **options)
+    tokenizer = bytepair.train_from_counts(counts, ties=ties, cuts=cuts, **options)
     pieces = [(piece.encode(), count) for piece, count in counts.items()]
-    return tokenizer, list(training_steps(tokenizer, pieces, ties=ties))
+    return tokenizer, list(training_steps(tokenizer, pieces, ties=ties, cuts=cuts))
 
 
 def test_the_steps_of_the_paper_are_walked_through():
@@ -55,18 +56,20 @@ def counted(pieces):
     dialect=st.sampled_from(DIALECTS),
     ties=st.sampled_from(["smallest_ids", "first_seen", "largest_text"]),
     limit=st.sampled_from([None, 2]),
+    cut_after=st.sampled_from([None, "b"]),
 )
 def test_each_step_is_the_best_pair_of_the_pieces_before_it(
-    counts, dialect, ties, limit
+    counts, dialect, ties, limit, cut_after
 ):
-    """Counts are those of training, and the rule for ties decided, but for limits."""
+    """Counts are those of training, and the rule for ties decided, but for limits and cuts."""
     if not counts:
         return
     options = {"dialect": dialect, "merges": 6, "min_count": 2}
     options |= {"max_token_chars": limit} if limit else {}
-    tokenizer, steps = walked(counts, ties=ties, **options)
+    cuts = cut_after and (lambda piece: re.split(f"(?<={cut_after})", piece))
+    tokenizer, steps = walked(counts, ties=ties, cuts=cuts, **options)
     rows = [(piece.encode(), n) for piece, n in counts.items()]
-    pieces = before_merging(tokenizer, rows)
+    pieces = before_merging(tokenizer, rows, cuts=cuts)
     assert len(steps) == len(tokenizer.merges)
     log = tokenizer.inspect().merge_log
     for step, (left, right, token, count) in zip(steps, log, strict=True):

@@ -1463,6 +1463,11 @@ class Dialect:
     def of(tokenizer: Tokenizer, name: str | None, **changes: Any) -> Dialect:
         """Return the dialect with which to resume training from a tokenizer."""
 
+    def tokenizer_of_merges(
+        self, merges: Sequence[tuple[str | bytes, str | bytes]]
+    ) -> Tokenizer:
+        """Return a tokenizer of merges of tokens as they are written."""
+
     @property
     def ties(self) -> str:
         """The rule that chooses between equally frequent pairs."""
@@ -1625,12 +1630,18 @@ class Corpus:
         progress: Callable[[int, int | None, int], object] | None,
         characters: tuple[tuple[int, int] | None, int | None] = (None, None),
         scope: Sequence[tuple[int, int]] | None = None,
+        forbidden: Sequence[str] = (),
+        one_script: bool = False,
+        veto: Callable[[bytes, bytes], bool] | None = None,
+        cuts: Callable[[bytes], list[int]] | None = None,
     ) -> tuple[Tokenizer, dict[str, Any], tuple[list[int], list[int]] | None]:
         """Learn merges after ``finish``.
 
         ``characters`` limits the characters that get ids: those that cover a share of the text, a fraction, and at
         most a number of them. ``scope`` has the first and last code points of ranges of characters: only tokens are
-        learned that occur in no text without one of these characters. Return the tokenizer, a report and, with
+        learned that occur in no text without one of these characters. ``forbidden`` has patterns that match in no
+        learned token, ``one_script`` says whether a token has characters of one script, ``veto`` is called with two tokens as bytes and returns whether they must not be merged, and
+        ``cuts`` is called with a piece and returns the offsets that no merge crosses. Return the tokenizer, a report and, with
         ``with_course``, the number of tokens in the corpus before the first new merge and after each, and the count of
         each new merge.
         """

@@ -1,5 +1,7 @@
 //! `Dialect`: a named choice of parts, with changes to single parts.
 
+use std::sync::Arc;
+
 use bytepair::dialect::Dialect as CoreDialect;
 use bytepair::normalize::{NormalizeStep, SPACE_SYMBOL, UnicodeForm};
 use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
@@ -8,7 +10,7 @@ use bytepair::units::{ByteIds, EndMark, EndMarkKind, Unit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::convert::{extract, name_of, named, number, value_of};
+use crate::convert::{Text, extract, name_of, named, number, value_of};
 use crate::error::{OrRaise, argument, raise};
 use crate::tokenizer::CoreTokenizer;
 
@@ -63,6 +65,14 @@ impl Dialect {
         };
         // Training turns a piece into the same units as the tokenizer.
         Ok(Self(CoreDialect { units: own.units, ..dialect }))
+    }
+
+    /// Return a tokenizer of merges of tokens as they are written.
+    fn tokenizer_of_merges(&self, merges: Vec<(Text, Text)>) -> PyResult<CoreTokenizer> {
+        let merges: Vec<_> =
+            merges.iter().map(|(left, right)| [left.bytes(), right.bytes()]).collect();
+        let tokenizer = self.0.tokenizer_of_merges(&merges).or_raise()?;
+        Ok(CoreTokenizer(Arc::new(tokenizer)))
     }
 
     /// The rule that chooses between equally frequent pairs.

@@ -1,6 +1,7 @@
 //! Training: `Corpus` counts pieces, then learns merges.
 
 use std::collections::HashSet;
+use std::io::Error as IoError;
 use std::mem::take;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -8,9 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytepair::count::{CorpusCounter, Dropped, First, PieceCounts};
-use bytepair::train::{CharacterLimits, Earlier, Stop, Ties, TokenLimits, TrainOptions, Trained};
+use bytepair::split::{Flavour, Pattern};
+use bytepair::train::{
+    CharacterLimits, Cuts, Earlier, Forbids, Function, Stop, Ties, TokenLimits, TrainOptions,
+    Trained,
+};
 use bytepair::vocabulary::TokenKind;
-use bytepair::{Error, ErrorKind, Scope, Tokenizer};
+use bytepair::{Error, ErrorKind, Forbidden, Scope, Tokenizer};
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -235,12 +241,14 @@ impl Corpus {
     ///
     /// ``characters`` limits the characters that get ids: those that cover a share of the text, a fraction, and at
     /// most a number of them. ``scope`` has the first and last code points of ranges of characters: only tokens are
-    /// learned that occur in no text without one of these characters. Return the tokenizer, a report and, with
+    /// learned that occur in no text without one of these characters. ``forbidden`` has patterns that match in no
+    /// learned token, ``one_script`` says whether a token has characters of one script, ``veto`` is called with two tokens as bytes and returns whether they must not be merged, and
+    /// ``cuts`` is called with a piece and returns the offsets that no merge crosses. Return the tokenizer, a report and, with
     /// ``with_course``, the number of tokens in the corpus before the first new merge and after each, and the count of
     /// each new merge.
     #[pyo3(
-        signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None),
-        text_signature = "($self, *, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None)"
+        signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None, forbidden=Vec::new(), one_script=false, veto=None, cuts=None),
+        text_signature = "($self, *, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None, forbidden=(), one_script=False, veto=None, cuts=None)"
     )]
     fn train(
         &self,
@@ -253,6 +261,10 @@ impl Corpus {
         progress: Py<PyAny>,
         characters: (Option<(u64, u64)>, Option<usize>),
         scope: Option<Vec<(u32, u32)>>,
+        forbidden: Vec<String>,
+        one_script: bool,
+        veto: Option<Py<PyAny>>,
+        cuts: Option<Py<PyAny>>,
     ) -> PyResult<(CoreTokenizer, Learned, Option<Course>)> {
         let (coverage, most) = characters;
         let LimitsArgument(max_bytes, max_characters, whole_characters) = limits;
@@ -262,6 +274,19 @@ impl Corpus {
         options.limits = TokenLimits { max_bytes, max_characters, whole_characters };
         options.characters = CharacterLimits { coverage, most };
         options.scope = scope.as_deref().map(read_scope).transpose()?;
+        let pattern = |source| Pattern { source, flavour: Flavour::Rust };
+        let patterns: Vec<_> = forbidden.into_iter().map(pattern).collect();
+        if one_script || !patterns.is_empty() {
+            options.forbidden = Some(Arc::new(Forbidden::new(&patterns, one_script).or_raise()?));
+        }
+        options.veto = veto.map(|function| {
+            let forbid = move |left: &[u8], right: &[u8]| called(&function, (left, right));
+            Function(Arc::new(forbid) as Arc<Forbids>)
+        });
+        options.cuts = cuts.map(|function| {
+            let cut = move |piece: &[u8]| called(&function, (piece,));
+            Function(Arc::new(cut) as Arc<Cuts>)
+        });
         options.n_threads = self.n_threads;
         options.resume = self.resume.as_ref().map(|earlier| Earlier {
             vocabulary: Arc::clone(&earlier.parts().vocabulary),
@@ -273,6 +298,16 @@ impl Corpus {
         let (tokenizer, report, course) = learned.or_raise()?;
         Ok((CoreTokenizer(Arc::new(tokenizer)), report, with_course.then_some(course)))
     }
+}
+
+/// What a Python function returns. An exception passes through the core as an error of reading.
+fn called<A, R>(function: &Py<PyAny>, arguments: A) -> bytepair::Result<R>
+where
+    A: for<'py> PyCallArgs<'py>,
+    R: for<'py> FromPyObjectOwned<'py, Error = PyErr>,
+{
+    let called = Python::attach(|py| function.bind(py).call1(arguments)?.extract());
+    Ok(called.map_err(IoError::other)?)
 }
 
 /// The scope of these ranges of code points. A range must begin and end with a character, not a surrogate.

@@ -15,6 +15,7 @@ use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::train::{Target, Ties, TrainOptions, Trained};
 use crate::units::{ByteIds, EndMark, EndMarkKind, Units};
+use crate::vocabulary::{Token, TokenKind, Vocabulary};
 use bytepair_split::unicode::UnicodeTables;
 use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
@@ -220,15 +221,45 @@ impl Dialect {
     /// The tokenizer trained in this dialect without earlier merges. With earlier merges, use
     /// [`Tokenizer::with_learned`] of the earlier tokenizer.
     pub fn tokenizer(&self, trained: Trained, options: &TrainOptions) -> Result<Tokenizer> {
-        let unicode = UnicodeTables::latest();
-        let vocabulary = trained.vocabulary;
-        let is_unknown = |name: &&String| self.units.unknown.as_ref() == Some(*name);
-        let names = options.special_tokens.iter().filter(|name| !is_unknown(name));
-        let added = names.filter_map(|name| {
-            let token = crate::vocabulary::Token {
-                kind: crate::vocabulary::TokenKind::Added,
-                bytes: name.as_bytes(),
+        self.tokenizer_of(trained.vocabulary, &options.special_tokens)
+    }
+
+    /// A tokenizer of merges of tokens as they are written, and of the symbols that these need. Training can go on from
+    /// it with other ids.
+    ///
+    /// # Errors
+    /// If a part is neither a symbol nor made by an earlier merge, or two merges make the same token.
+    pub fn tokenizer_of_merges(&self, merges: &[[&[u8]; 2]]) -> Result<Tokenizer> {
+        let mut vocabulary = Vocabulary::new();
+        for (number, written) in (1..).zip(merges) {
+            let shown = written.map(String::from_utf8_lossy);
+            let refused = |problem: &str| {
+                let problem =
+                    format!("merge {number}, {:?} and {:?}, {problem}", shown[0], shown[1]);
+                Err(Error::option("initial_merges", problem))
             };
+            let parts = written.map(|written| self.units.parse(written));
+            let is_ready =
+                |part: Token<'_>| self.units.is_symbol(part) || vocabulary.id(part).is_some();
+            if !parts.into_iter().all(is_ready) {
+                return refused("has a part that is neither a symbol nor made by an earlier merge");
+            }
+            let [left, right] = parts.map(|part| vocabulary.push(part));
+            let n_tokens = vocabulary.len();
+            vocabulary.push_merge(left?, right?)?;
+            if vocabulary.len() == n_tokens {
+                return refused("makes a token that an earlier merge makes");
+            }
+        }
+        self.tokenizer_of(vocabulary, &[])
+    }
+
+    fn tokenizer_of(&self, vocabulary: Vocabulary, special: &[String]) -> Result<Tokenizer> {
+        let unicode = UnicodeTables::latest();
+        let is_unknown = |name: &&String| self.units.unknown.as_ref() == Some(*name);
+        let names = special.iter().filter(|name| !is_unknown(name));
+        let added = names.filter_map(|name| {
+            let token = Token { kind: TokenKind::Added, bytes: name.as_bytes() };
             let id = vocabulary.id(token)?;
             Some(AddedToken { id, content: name.clone(), special: true, ..AddedToken::default() })
         });

@@ -19,6 +19,7 @@ mod encoding;
 mod error;
 #[doc(hidden)]
 pub mod for_formats;
+mod forbidden;
 mod hash;
 pub mod memory;
 pub mod normalize;
@@ -44,6 +45,7 @@ pub use batch::fits_one_thread;
 pub use encode::Dropout;
 pub use encoding::Encoding;
 pub use error::{Error, ErrorKind, Result};
+pub use forbidden::Forbidden;
 pub use scope::Scope;
 pub use segment::graphemes;
 pub use sink::{Batch, Number, Sink};

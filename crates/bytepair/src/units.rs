@@ -344,6 +344,14 @@ impl Units {
         found.unwrap_or(Token::plain(written))
     }
 
+    /// Whether a token is one symbol: a byte or a character, with or without marks, or an end mark.
+    pub(crate) fn is_symbol(&self, token: Token<'_>) -> bool {
+        let text = std::str::from_utf8(token.bytes);
+        let is_character = text.is_ok_and(|text| text.chars().count() == 1);
+        let is_unit = if self.is_bytes() { token.bytes.len() == 1 } else { is_character };
+        is_unit || token == END_MARK
+    }
+
     /// The text tokens that are written like this: without marks, with the end mark, with the prefix, with both.
     pub(crate) fn readings<'t>(&self, written: &'t [u8]) -> [Option<Token<'t>>; 4] {
         let prefix = self.continuing_prefix.as_ref();

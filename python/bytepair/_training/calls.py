@@ -117,6 +117,21 @@ def train(
             The length of the longest token that is learned, without marks.
         ``whole_characters``
             Learn no token that ends within a character, unless it is a part of one.
+        ``max_words``, ``one_script``
+            Learn no token of more words than this, which spaces separate; none with
+            characters of several scripts.
+        ``forbid``
+            Learn no token in which this pattern matches: a regular expression,
+            ``"colon-space"``, ``"letter-digit"``, or a list of these. Marks are no part of
+            the text of a token.
+        ``veto``
+            A function of two tokens, as they are written, that returns whether they must
+            not be merged. It is called once for each pair that may come up.
+        ``cuts``
+            A function that takes a piece and returns its parts, as a list of texts: no merge
+            crosses from one to the next. Or a file of words, one in each line, with spaces
+            where they are cut. It applies to training alone. Functions see bytes that are no part of
+            a character as :func:`os.fsdecode` does.
         ``min_piece_count``
             Leave out pieces that occur less often. The report says how many; characters
             and tokens are those of the pieces that stay.
@@ -139,6 +154,9 @@ def train(
             of the tokenizer; options that it does not store (``ties``, ``min_count``, lower case in
             training alone) are those of the call, or of the named dialect with the same
             parts.
+        ``initial_merges``
+            Merges to begin with, as pairs of tokens: ``tokenizer.merges`` or a part of it.
+            The ids of their tokens are those of training at once.
         ``log``
             Where to write the merge log (:func:`bytepair.read_log`). Where training
             goes on and the file is the log so far, new steps follow the earlier ones.

@@ -7,23 +7,24 @@ before any merge is learned.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bytepair import _core
+from bytepair._expected import expect, expect_each
 from bytepair._io.files import check_writable, refuse_no_name
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._labels import argument
-from bytepair._names import in_order
+from bytepair._names import in_order, refuse_set
 from bytepair._plurals import amount
 from bytepair._ranges import check_count, check_range, check_whole
 from bytepair._tokenizer import Tokenizer
 from bytepair._weights import unscaled
 from bytepair.errors import TrainingError, TrainingInterrupted
 
-from .earlier import earlier
+from .earlier import Earlier, earlier
 from .limits import character_limits, check_memory, token_limits
 from .merge_log import (
     CorpusSummary,
@@ -35,6 +36,7 @@ from .merge_log import (
 )
 from .options import DialectOptions
 from .progress import Telling, reporter
+from .vetoes import cutting, vetoes
 
 if TYPE_CHECKING:
     from bytepair.data._counts import Counts
@@ -45,6 +47,7 @@ __all__ = ["Learner"]
 Course: TypeAlias = tuple[list[int], list[int]]
 ALPHABET = ("character_coverage", "max_alphabet")
 LIMITS = ("max_token_bytes", "max_token_chars", "whole_characters")
+FUNCTIONS = ("veto", "cuts")
 
 
 class Learner:
@@ -67,11 +70,15 @@ class Learner:
         check_range(threads=options.get("threads"), **self.target)
         self.limits = token_limits(*map(options.get, LIMITS))
         self.characters = character_limits(*map(options.get, ALPHABET))
+        self.vetoes = vetoes(options)
+        self.cuts = cutting(options.get("cuts"))
         self.min_piece_count = options.get("min_piece_count")
         check_whole(min_piece_count=self.min_piece_count)
         check_count(min_piece_count=(self.min_piece_count or 0) * scale)
         chosen = options.get("dialect")
-        self.earlier = earlier(options.get("resume"), chosen, options.get("pattern"))
+        self.earlier = self._initial_merges() or earlier(
+            options.get("resume"), chosen, options.get("pattern")
+        )
         self.resume = self.earlier.tokenizer if self.earlier else None
         self.keeps_ids = self.earlier is not None and self.earlier.keeps_ids
         self.log_path = options.get("log")
@@ -109,13 +116,32 @@ class Learner:
             )
 
     def _choose(self, dialect: str | None) -> _core.Dialect:
-        names = [
-            name for name in DialectOptions.__annotations__ if name in self.options
-        ]
-        parts = {name: self.options[name] for name in names}
-        if self.resume is None:
-            return _core.Dialect("gpt4o" if dialect is None else dialect, **parts)
-        return _core.Dialect.of(self.resume, dialect, **parts)
+        if self.resume is None or self.options.get("initial_merges") is not None:
+            return self._named_dialect()
+        return _core.Dialect.of(self.resume, dialect, **self._dialect_parts())
+
+    def _dialect_parts(self) -> dict[str, Any]:
+        names = DialectOptions.__annotations__
+        return {name: self.options[name] for name in names if name in self.options}
+
+    def _named_dialect(self) -> _core.Dialect:
+        name = self.options.get("dialect")
+        return _core.Dialect("gpt4o" if name is None else name, **self._dialect_parts())
+
+    def _initial_merges(self) -> Earlier | None:
+        """Return the tokenizer of ``initial_merges``, whose tokens are numbered anew."""
+        merges = self.options.get("initial_merges")
+        if merges is None:
+            return None
+        if self.options.get("resume") is not None:
+            message = f"give either {argument('resume')} or initial_merges, not both"
+            raise TrainingError(message)
+        refuse_set("initial_merges", merges, "the result")
+        expect("initial_merges", merges, Iterable, "a list of pairs of tokens")
+        merges = list(merges)
+        expect_each("initial_merges", merges, tuple, "a pair of tokens")
+        core = self._named_dialect().tokenizer_of_merges(merges)
+        return Earlier(Tokenizer(core), keeps_ids=False)
 
     def _read_earlier_log(self) -> MergeLog | None:
         """Read the log that is continued, if there is one; refuse any other."""
@@ -213,12 +239,14 @@ class Learner:
         self.telling.begin_merging(self._unscaled(counted["characters"]))
         core, learned, course = self.corpus.train(
             **self.target,
+            **self.vetoes,
             scale=self.scale,
             limits=self.limits,
             with_course=summary is not None or on_course is not None,
             progress=self._on_merge if self.telling.report else None,
             characters=self.characters,
             scope=self.options.get("scope"),
+            cuts=self.cuts,
         )
         tokenizer = Tokenizer(core)
         n_names, interrupted = learned.pop("n_names"), learned.pop("interrupted")
@@ -356,6 +384,9 @@ class Learner:
             **dict(zip(LIMITS, self.limits, strict=True)),
             "character_coverage": None if coverage is None else float(coverage),
             "max_alphabet": most,
+            "forbidden": self.vetoes["forbidden"],
+            "one_script": self.vetoes["one_script"],
+            **{name: self.options.get(name) is not None for name in FUNCTIONS},
         }
 
     def _steps(

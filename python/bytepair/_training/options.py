@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bytepair._weights import Weight
 
     from .earlier import Earlier
+    from .vetoes import GivenCuts
 
 __all__ = [
     "DialectOptions",
@@ -60,10 +61,16 @@ class TrainingOptions(DialectOptions, total=False):
     max_token_bytes: int | None
     max_token_chars: int | None
     whole_characters: bool
+    max_words: int | None
+    one_script: bool
+    forbid: str | Sequence[str] | None
+    veto: Callable[[str, str], bool] | None
+    cuts: GivenCuts | StrPath | None
     min_piece_count: int | None
     character_coverage: Weight | None
     max_alphabet: int | None
     resume: Tokenizer | Earlier | StrPath | None
+    initial_merges: Iterable[tuple[str | bytes, str | bytes]] | None
     log: StrPath | None
 
 

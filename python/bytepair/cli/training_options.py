@@ -2,10 +2,12 @@
 
 import re
 import shlex
+from pathlib import Path
 
 import click
 
 from bytepair import dialects, patterns
+from bytepair._training.vetoes import FORBIDDEN
 
 from .command import DIALECT, LIMITS, WORK, Option, completing
 from .options import one_pattern
@@ -135,6 +137,31 @@ LIMIT_OPTIONS = (
     Option(
         "--whole-characters",
         "Do not learn tokens that end inside a character, except parts of a single character.",
+        group=LIMITS,
+    ),
+    Option(
+        "--max-words N",
+        "Do not learn tokens of more than N words, which spaces separate.",
+        type=number(1),
+        group=LIMITS,
+    ),
+    Option(
+        "--one-script",
+        "Do not learn tokens with characters of several scripts, such as Latin and Greek.",
+        group=LIMITS,
+    ),
+    Option(
+        "--forbid REGEX...",
+        "Do not learn tokens in which this regular expression matches, or one of the patterns "
+        f"{', '.join(FORBIDDEN)}. May be repeated.",
+        parse=list,
+        group=LIMITS,
+    ),
+    Option(
+        "--cuts FILE",
+        "Learn no merge across these cuts of words. Each line of the file is a word with spaces "
+        "where it is cut: un happi ness. They apply to training alone.",
+        type=Path,
         group=LIMITS,
     ),
 )

@@ -1,7 +1,7 @@
 """``bytepair train --steps``: training on a small text, one merge at a time."""
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rich.console import Console
 
@@ -21,6 +21,10 @@ from bytepair.views._glyphs import token_text
 from bytepair.views._runs import Line
 from bytepair.views._terminal import print_lines
 
+if TYPE_CHECKING:
+    from bytepair._io.files import StrPath
+    from bytepair._training.vetoes import GivenCuts
+
 __all__ = ["Steps"]
 
 
@@ -31,6 +35,7 @@ class Steps:
         self.pieces: list[tuple[bytes, int]] = []
         self.ties: Ties = "smallest_ids"
         self.first = 1
+        self.cuts: GivenCuts | StrPath | None = None
 
     def take(self, learner: Learner) -> None:
         """Take the pieces between counting and merging.
@@ -48,6 +53,7 @@ class Steps:
             raise TrainingError(TOO_LARGE)
         self.pieces = pieces
         self.ties = cast("Ties", learner.dialect.ties)
+        self.cuts = learner.options.get("cuts")
         self.first = len(learner.resume.merges) + 1 if learner.resume else 1
 
     def print(self, tokenizer: Tokenizer) -> None:
@@ -56,11 +62,15 @@ class Steps:
         print_lines(console, self._lines(tokenizer))
 
     def _steps(self, tokenizer: Tokenizer) -> Iterator[TrainingStep]:
-        return training_steps(tokenizer, self.pieces, ties=self.ties, first=self.first)
+        return training_steps(
+            tokenizer, self.pieces, ties=self.ties, first=self.first, cuts=self.cuts
+        )
 
     def _lines(self, tokenizer: Tokenizer) -> Iterator[Line]:
         names = tokenizer.vocabulary
-        start = before_merging(tokenizer, self.pieces, n_merges=self.first - 1)
+        start = before_merging(
+            tokenizer, self.pieces, n_merges=self.first - 1, cuts=self.cuts
+        )
         yield from pieces_lines(start, names)
         for step in self._steps(tokenizer):
             yield from step_lines(step, names)

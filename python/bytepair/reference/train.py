@@ -7,13 +7,16 @@ Every step counts all pairs anew, so the cost is merges times the distinct piece
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from .count import Counts
+from .split import split_once, to_text
+from .unicode import property_ranges, table
 from .units import Token, Units, alphabet, join, symbols, written
 
 Pair = tuple[Token, Token]
@@ -32,12 +35,19 @@ class Merge(NamedTuple):
 class Limits:
     """Limits of every learned token, without its marks, and of the characters that get ids.
 
+    No token matches one of the patterns ``forbidden`` anywhere, and with ``one_script`` none has
+    characters of several scripts. ``veto`` says whether two tokens, as they are written,
+    must not be merged. No merge crosses the places in a piece, in bytes, that ``cuts`` gives.
     ``character_coverage`` is a share of all occurrences of characters.
     """
 
     max_token_bytes: int | None = None
     max_token_chars: int | None = None
     whole_characters: bool = False
+    forbidden: tuple[str, ...] = ()
+    one_script: bool = False
+    veto: Callable[[bytes, bytes], bool] = lambda _left, _right: False
+    cuts: Callable[[bytes], Sequence[int]] = lambda _piece: ()
     character_coverage: Fraction | None = None
     max_alphabet: int | None = None
 
@@ -76,7 +86,11 @@ def train(
     [b'aa', b'ab', b'aaab']
     """
     pieces = sorted(counts.items(), key=lambda item: item[1][1])
-    words = [(symbols(piece, units), n_pieces) for piece, (n_pieces, _) in pieces]
+    words = [
+        (part, n_pieces)
+        for piece, (n_pieces, _) in pieces
+        for part in divided(symbols(piece, units), limits.cuts(piece))
+    ]
     kept = kept_characters(counts, limits)
     letters = [
         letter
@@ -91,7 +105,7 @@ def train(
     while len(ids) != n_tokens and len(merges) != n_merges:
         pair_counts = count_pairs(words)
         for pair in list(pair_counts):  # a unit without an id is in none
-            if not (set(pair) <= ids.keys() and keeps_to(limits, join(*pair), units)):
+            if not (set(pair) <= ids.keys() and is_allowed(pair, limits, units)):
                 del pair_counts[pair]
         if max(pair_counts.values(), default=0) < max(min_count, 1):
             break
@@ -162,6 +176,34 @@ def count_pairs(words: Iterable[Word]) -> Counter[Pair]:
     return pair_counts
 
 
+def divided(word: list[Token], cuts: Sequence[int]) -> list[list[Token]]:
+    """Divide the symbols of a piece where it is cut; each belongs to the part in which it begins.
+
+    >>> word = [Token(b"a", "u"), Token(b"b", "u"), Token(b"c", "u")]
+    >>> [len(part) for part in divided(word, [1])]
+    [1, 2]
+    """
+    parts: list[list[Token]] = [[]]
+    place = 0
+    for symbol in word:
+        if place in cuts:
+            parts.append([])
+        parts[-1].append(symbol)
+        place += len(symbol.text) - (symbol.form[-1] == "e")
+    return parts
+
+
+def is_allowed(pair: Pair, limits: Limits, units: Units) -> bool:
+    """Return whether a pair may be merged.
+
+    >>> pair = Token(b"a", "u"), Token(b"b", "u")
+    >>> is_allowed(pair, Limits(veto=lambda left, right: right == b"b"), Units())
+    False
+    """
+    left, right = (written(token, units) for token in pair)
+    return not limits.veto(left, right) and keeps_to(limits, join(*pair), units)
+
+
 def keeps_to(limits: Limits, token: Token, units: Units) -> bool:
     r"""Return whether a token may be learned.
 
@@ -180,10 +222,42 @@ def keeps_to(limits: Limits, token: Token, units: Units) -> bool:
         return False
     if limits.max_token_chars is not None and n_characters > limits.max_token_chars:
         return False
+    shown = to_text(plain)
+    for pattern in limits.forbidden:
+        if any(is_match for _part, is_match in split_once(shown, pattern)):
+            return False
+    if limits.one_script and len(scripts(shown)) > 1:
+        return False
     if not limits.whole_characters:
         return True
     seen = text if units.end_mark_kind == "unit" else plain
     return re.fullmatch(rb"(?s:(?:%b)*|%b)" % (CHARACTER, PART), seen) is not None
+
+
+def scripts(text: str) -> set[str]:
+    """Return the scripts of a text: Han, Hiragana and Katakana are one, shared characters have none.
+
+    >>> sorted(scripts("日本の a1"))
+    ['Han', 'Latin']
+    """
+    together = {"Hiragana": "Han", "Katakana": "Han"}
+    found = {script_of(character) for character in text}
+    return {together.get(name, name) for name in found - {"Common", "Inherited", ""}}
+
+
+@cache
+def script_of(character: str) -> str:
+    """Return the name of the script of a character, or an empty text if it has none.
+
+    >>> script_of("я")
+    'Cyrillic'
+    """
+    for name in table():
+        if name.startswith("Script="):
+            ranges = property_ranges(name)
+            if any(first <= ord(character) <= last for first, last in ranges):
+                return name.removeprefix("Script=")
+    return ""
 
 
 def best_pair(

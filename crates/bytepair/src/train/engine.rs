@@ -108,7 +108,7 @@ impl<'e> Engine<'e> {
         let (workers, mut plan) = (self.workers, self.workers.plan_mut());
         while plan.floor > self.min_count && self.batches.ranking.best(&plan, workers).is_none() {
             drop(plan);
-            self.survey(self.min_count, max_len);
+            self.survey(self.min_count, max_len)?;
             plan = workers.plan_mut();
         }
         self.batches.choose(max_len, &mut plan, workers)?;
@@ -119,27 +119,32 @@ impl<'e> Engine<'e> {
         }))?;
         plan.jobs.iter().try_for_each(|job| self.learn(job.result, vocabulary))?;
         drop(plan);
-        Ok(self.merge_batch())
+        let done = self.merge_batch();
+        self.batches.filter.check()?;
+        Ok(done)
     }
 
     /// The count of the best pair, after [`Self::merge_next`] has found none that is frequent enough.
-    pub(super) fn best_count(&mut self) -> i64 {
+    pub(super) fn best_count(&mut self) -> Result<i64> {
         if self.min_count == 1 {
-            return 0;
+            return Ok(0);
         }
         // Pairs that are not allowed may be more frequent than all allowed ones, and keep the floor high.
         loop {
-            self.survey(1, usize::MAX);
+            self.survey(1, usize::MAX)?;
             let plan = self.workers.plan();
             let best = self.batches.ranking.best(&plan, self.workers);
             if best.is_some() || plan.floor <= 1 {
-                return best.map_or(0, |best| plan.pairs.count(best));
+                return Ok(best.map_or(0, |best| plan.pairs.count(best)));
             }
         }
     }
 
     /// Lowers the floor, but not below `lowest`, and finds the pairs above it: as many as `n_left` merges may need.
-    fn survey(&mut self, lowest: i64, n_left: usize) {
+    ///
+    /// # Errors
+    /// Those of a veto.
+    fn survey(&mut self, lowest: i64, n_left: usize) -> Result<()> {
         let n_wanted = n_left.saturating_mul(N_PAIRS_PER_MERGE);
         let workers = self.workers;
         workers.step_in_parallel(Step::Compact);
@@ -176,6 +181,7 @@ impl<'e> Engine<'e> {
         (0..)
             .take(plan.pairs.len())
             .for_each(|pair| self.batches.ranking.push(pair, &plan, workers));
+        self.batches.filter.check()
     }
 
     fn sum_sketches(&self) -> Sketch {
@@ -206,11 +212,11 @@ impl<'e> Engine<'e> {
         let is_frequent = |pair: &&PairCount| {
             pair.count >= floor && self.batches.filter.allows(pair.left, pair.right)
         };
-        let frequent = counts.iter().filter(is_frequent);
-        let mut pairs = Pairs::with_capacity(frequent.clone().count() * 2);
-        frequent.for_each(|pair| {
+        let frequent: Vec<_> = counts.iter().filter(is_frequent).collect();
+        let mut pairs = Pairs::with_capacity(frequent.len() * 2);
+        for pair in frequent {
             pairs.push(pair.left, pair.right, pair.count);
-        });
+        }
         pairs
     }
 
@@ -320,7 +326,7 @@ impl<'e> Engine<'e> {
             return Ok(());
         }
         let token = vocabulary.expect_token(id)?;
-        self.batches.filter.learn(id, token);
+        self.batches.filter.learn(id, token, self.units);
         self.batches.ranking.learn(id, &self.units.written(token));
         Ok(())
     }

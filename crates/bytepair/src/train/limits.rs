@@ -4,7 +4,7 @@
 //! vocabulary from elsewhere, if no merge makes it there. It keeps its id and its meaning. [`TokenFilter`] reads two
 //! small records for each pair, and nothing if there are no limits. If there are tokens that no merge makes, the texts
 //! of all tokens are stored, and the text of a pair is built if it is as long as one of these tokens. A [`Scope`] that
-//! tokens must belong to is another limit.
+//! tokens must belong to is another limit, and so are patterns and a function that forbid tokens (`vetoes`).
 //!
 //! If there are more characters than a vocabulary has room for, the most frequent ones stay; of equally frequent ones,
 //! those with smaller code points. A character that is left out separates its neighbours as an unknown one does in
@@ -14,6 +14,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::vetoes::Vetoes;
 use crate::count::{PieceCounts, n_characters};
 use crate::error::{Error, ErrorKind, Result};
 use crate::scope::{Edges, Scope};
@@ -38,6 +39,7 @@ pub(super) struct TokenFilter {
     taken: Option<Taken>,
     /// The scope that tokens must belong to.
     scope: Option<Arc<Scope>>,
+    vetoes: Option<Vetoes>,
     /// By token id. Empty if nothing is limited.
     tokens: Vec<Learned>,
 }
@@ -78,12 +80,17 @@ const MAX_INSIDE_LEN: u32 = 3;
 
 impl TokenFilter {
     pub(super) fn new(limits: TokenLimits) -> Self {
-        Self { limits, taken: None, scope: None, tokens: Vec::new() }
+        Self { limits, taken: None, scope: None, vetoes: None, tokens: Vec::new() }
     }
 
     /// A filter that also allows only tokens of the scope, if there is one.
     pub(super) fn with_scope(self, scope: Option<Arc<Scope>>) -> Self {
         Self { scope, ..self }
+    }
+
+    /// A filter that also rejects what the vetoes forbid.
+    pub(super) fn with_vetoes(self, vetoes: Option<Vetoes>) -> Self {
+        Self { vetoes, ..self }
     }
 
     /// A filter that also rejects these tokens.
@@ -97,9 +104,12 @@ impl TokenFilter {
     }
 
     /// Adds a token. Ids must come in ascending order.
-    pub(super) fn learn(&mut self, id: TokenId, token: Token<'_>) {
+    pub(super) fn learn(&mut self, id: TokenId, token: Token<'_>, units: &Units) {
         if self.is_idle() {
             return;
+        }
+        if let Some(vetoes) = &mut self.vetoes {
+            vetoes.learn(id, token, units);
         }
         let Token { kind, bytes } = token;
         let saturated = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
@@ -121,31 +131,38 @@ impl TokenFilter {
         if self.is_idle() {
             return true;
         }
-        let [left, right] = [left, right].map(|id| &self.tokens[id as usize]);
-        if self.taken.as_ref().is_some_and(|taken| taken.has(left, right)) {
+        let [one, other] = [left, right].map(|id| &self.tokens[id as usize]);
+        if self.taken.as_ref().is_some_and(|taken| taken.has(one, other)) {
             return false;
         }
-        if self.scope.as_ref().is_some_and(|scope| !left.edges.joins(&right.edges, scope)) {
+        if self.scope.as_ref().is_some_and(|scope| !one.edges.joins(&other.edges, scope)) {
             return false;
         }
         let fits = |most: Option<u32>, one: u32, other: u32| {
             most.is_none_or(|most| one.saturating_add(other) <= most)
         };
-        fits(self.limits.max_bytes, left.n_bytes, right.n_bytes)
-            && fits(self.limits.max_characters, left.n_characters, right.n_characters)
-            && left.extent.joins(right.extent).is_some()
+        fits(self.limits.max_bytes, one.n_bytes, other.n_bytes)
+            && fits(self.limits.max_characters, one.n_characters, other.n_characters)
+            && one.extent.joins(other.extent).is_some()
+            && !self.vetoes.as_ref().is_some_and(|vetoes| vetoes.forbid(left, right))
+    }
+
+    /// Passes on an error of a veto.
+    pub(super) fn check(&self) -> Result<()> {
+        self.vetoes.as_ref().map_or(Ok(()), Vetoes::check)
     }
 
     /// Whether the token of a pair may be merged with neighbours that neither of its parts may be merged with.
     ///
     /// This is so if the parts of a character become one, or if the token belongs to the scope and a part does not. It
     /// may be so whenever there are taken tokens: such a token keeps two tokens from being merged, but not one of them
-    /// from being merged with a longer token that contains the other. Limits of length never free a pair.
+    /// from being merged with a longer token that contains the other. The same is true of vetoes: a pattern may match at
+    /// the end of a token, and a function may answer anything. Limits of length never free a pair.
     pub(super) fn frees(&self, left: TokenId, right: TokenId) -> bool {
         if self.is_idle() {
             return false;
         }
-        if self.taken.is_some() {
+        if self.taken.is_some() || self.vetoes.is_some() {
             return true;
         }
         let [left, right] = [left, right].map(|id| &self.tokens[id as usize]);
@@ -157,7 +174,8 @@ impl TokenFilter {
 
     /// Whether every token is allowed.
     pub(super) fn is_idle(&self) -> bool {
-        self.limits == TokenLimits::default() && self.taken.is_none() && self.scope.is_none()
+        let Self { limits, taken, scope, vetoes, .. } = self;
+        *limits == TokenLimits::default() && taken.is_none() && scope.is_none() && vetoes.is_none()
     }
 }
 

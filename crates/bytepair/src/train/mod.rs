@@ -28,8 +28,8 @@
 //! ```
 //!
 //! `plan` is what all threads read during a step, `limits` decides which characters get ids and which tokens may be
-//! learned, and [`truncated`] cuts a vocabulary to a smaller target without training. `tests::naive` is the definition
-//! that all of this must agree with.
+//! learned, with what callers forbid in `vetoes`, and [`truncated`] cuts a vocabulary to a smaller target without
+//! training. `tests::naive` is the definition that all of this must agree with.
 //!
 //! Takes O(S + M log P) time and O(S) space for S symbols in the distinct pieces, M merged occurrences and P pairs that
 //! are frequent at some time. The length of a piece does not matter.
@@ -45,6 +45,7 @@ mod start;
 mod survey;
 #[cfg(test)]
 mod tests;
+mod vetoes;
 
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
@@ -55,6 +56,7 @@ use serde::Serialize;
 use crate::count::{PieceCounts, needed_to_learn};
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
+use crate::forbidden::Forbidden;
 use crate::memory::ask;
 use crate::scope::Scope;
 use crate::units::Units;
@@ -65,6 +67,8 @@ use limits::TokenFilter;
 pub use limits::{CharacterLimits, LeftOut, TokenLimits};
 use plan::{Plan, Workers, next_id};
 pub use start::Earlier;
+use vetoes::Vetoes;
+pub use vetoes::{Cuts, Forbids, Function};
 
 /// The most merges for which memory is reserved at once: the corpus may give fewer than the target.
 const MAX_RESERVED: usize = 1 << 17;
@@ -105,6 +109,12 @@ pub struct TrainOptions {
     pub limits: TokenLimits,
     /// If set, only tokens are learned that occur in no text without characters of this scope.
     pub scope: Option<Arc<Scope>>,
+    /// If set, no token is learned that has one of these texts, without marks.
+    pub forbidden: Option<Arc<Forbidden>>,
+    /// If set, pairs are not merged that this function forbids.
+    pub veto: Option<Function<Forbids>>,
+    /// If set, no merge crosses the cuts that this function makes in a piece.
+    pub cuts: Option<Function<Cuts>>,
     /// Which characters get ids.
     pub characters: CharacterLimits,
     /// How many threads merge. The result does not depend on it.
@@ -124,6 +134,9 @@ impl TrainOptions {
             special_tokens: Vec::new(),
             limits: TokenLimits::default(),
             scope: None,
+            forbidden: None,
+            veto: None,
+            cuts: None,
             characters: CharacterLimits::default(),
             n_threads: 1,
             resume: None,
@@ -184,7 +197,8 @@ impl Trained {
 ///
 /// # Errors
 /// If there is no piece, the vocabulary size leaves no room for the alphabet, a piece is not UTF-8 but has to be, a
-/// count exceeds 63 bits, or the tie rule needs first occurrences that are unknown.
+/// count exceeds 63 bits, or the tie rule needs first occurrences that are unknown. Those of the functions and patterns
+/// among the options.
 pub fn train(
     counts: impl Borrow<PieceCounts>,
     units: &Units,
@@ -208,7 +222,7 @@ pub fn train(
     let names = earlier.as_ref().map_or_else(Vec::new, |_| names_like_text(&vocabulary, units));
     let names = names.iter().map(|name| Token::plain(name));
     let filter = TokenFilter::new(options.limits).with_taken(unmade.chain(names));
-    let filter = filter.with_scope(options.scope.clone());
+    let filter = filter.with_scope(options.scope.clone()).with_vetoes(Vetoes::new(options));
     let (shares, n_initial_tokens) =
         start::shares(counts.borrow(), units, &vocabulary, earlier.as_ref(), options)?;
     drop((counts, earlier));
@@ -293,7 +307,7 @@ impl MergeLog {
             }
             let done = engine.merge_next(n_left, vocabulary)?;
             let Some(&Done { count, n_corpus_tokens }) = done.last() else {
-                return Ok(Stop::MinCount(engine.best_count()));
+                return Ok(Stop::MinCount(engine.best_count()?));
             };
             self.merge_counts.extend(done.iter().map(|done| done.count));
             self.tokens_after.extend(done.iter().map(|done| done.n_corpus_tokens));

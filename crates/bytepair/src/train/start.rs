@@ -8,6 +8,8 @@
 //!
 //! A vocabulary without ids of its own, such as one from a codes file, is renumbered as in uninterrupted training.
 //!
+//! If the caller cuts pieces, each part becomes a piece of the row. Marks are those of the whole piece.
+//!
 //! Shares have about the same number of symbols, and each consists of consecutive pieces. A piece is never divided, so
 //! a corpus of one piece has one share. Pieces are in the order of their first occurrence if the tie rule needs it.
 //! Linear in the corpus.
@@ -19,7 +21,7 @@ use std::sync::Arc;
 use super::limits::{CharacterLimits, LeftOut};
 use super::row::{BARRIER, Row};
 use super::share::Share;
-use super::{Ties, TrainOptions};
+use super::{Cuts, Function, Ties, TrainOptions};
 use crate::count::PieceCounts;
 use crate::encode::{Encoder, Scratch, Symbols};
 use crate::error::{ErrorKind, LARGEST_COUNT, Result};
@@ -113,39 +115,76 @@ fn renumbered(earlier: &Vocabulary, alphabet: &Vocabulary, units: &Units) -> Res
 enum Segmenter {
     /// The symbols of the alphabet.
     Symbols(Box<Symbols>),
-    /// Tokens of an earlier vocabulary. By id: whether it is a text token that stands for exactly its text.
-    Merged { encoder: Arc<Encoder>, scratch: Box<Scratch>, is_text: Vec<bool> },
+    /// Tokens of an earlier vocabulary, or of the alphabet if pieces are cut. By id: whether it is a text token that
+    /// stands for exactly its text.
+    Merged {
+        encoder: Arc<Encoder>,
+        scratch: Box<Scratch>,
+        is_text: Vec<bool>,
+        cuts: Option<Function<Cuts>>,
+    },
 }
 
 impl Segmenter {
     /// Uses the encoder of the earlier vocabulary, if there is one.
-    fn new(units: &Units, vocabulary: &Vocabulary, earlier: Option<&Arc<Encoder>>) -> Self {
-        if let Some(encoder) = earlier {
-            let mut is_text = vec![false; vocabulary.len()];
-            for (id, token) in vocabulary.iter() {
-                is_text[id as usize] = matches!(token.kind, TokenKind::Text(_));
-            }
-            mark_unknown(vocabulary, encoder.unknown(), &mut is_text);
-            return Self::Merged { encoder: Arc::clone(encoder), scratch: Box::default(), is_text };
-        }
+    fn new(
+        units: &Units,
+        vocabulary: &Vocabulary,
+        earlier: Option<&Arc<Encoder>>,
+        cuts: Option<&Function<Cuts>>,
+    ) -> Self {
         // A unit that the alphabet lacks gets no token, so that its neighbours stay apart.
         let (unknown, byte_fallback, missing) = (None, false, Missing::Error);
-        let units = Units { unknown, byte_fallback, missing, ..units.clone() };
-        Self::Symbols(Box::new(Symbols::new(&units, &Arc::new(vocabulary.clone()))))
+        let plain = Units { unknown, byte_fallback, missing, ..units.clone() };
+        let alphabet = || Arc::new(vocabulary.clone());
+        let encoder = match earlier {
+            Some(encoder) => Arc::clone(encoder),
+            None if cuts.is_some() => Arc::new(Encoder::new(alphabet(), &plain, false)),
+            None => return Self::Symbols(Box::new(Symbols::new(&plain, &alphabet()))),
+        };
+        let mut is_text = vec![false; vocabulary.len()];
+        for (id, token) in vocabulary.iter() {
+            is_text[id as usize] = matches!(token.kind, TokenKind::Text(_));
+        }
+        mark_unknown(vocabulary, encoder.unknown(), &mut is_text);
+        Self::Merged { encoder, scratch: Box::default(), is_text, cuts: cuts.cloned() }
     }
 
-    /// Appends the tokens of a piece, with a barrier for each unit without an id.
-    fn push_tokens(&mut self, piece: &[u8], tokens: &mut Vec<TokenId>) -> Result<()> {
+    /// Replaces `tokens` by those of a piece, with a barrier for each unit without an id, and `ends` by the ends of its
+    /// parts in these.
+    fn set_tokens(
+        &mut self,
+        piece: &[u8],
+        tokens: &mut Vec<TokenId>,
+        ends: &mut Vec<usize>,
+    ) -> Result<()> {
+        tokens.clear();
+        ends.clear();
         match self {
             Self::Symbols(symbols) => symbols.push_ids(piece, tokens, |_| Ok(BARRIER))?,
-            Self::Merged { encoder, scratch, is_text } => {
-                let (start, stranger) = (tokens.len(), TokenId::try_from(is_text.len()));
+            Self::Merged { encoder, scratch, is_text, cuts } => {
+                let stranger = TokenId::try_from(is_text.len());
                 let stranger = stranger.map_err(|_| ErrorKind::TooManyTokens)?;
-                encoder.encode_or(piece, scratch, tokens, |_| Ok(stranger))?;
+                let cuts = cuts.as_ref().map_or(Ok(Vec::new()), |Function(cuts)| cuts(piece))?;
+                if cuts.is_empty() {
+                    encoder.encode_or(piece, scratch, tokens, |_| Ok(stranger))?;
+                } else {
+                    // A symbol belongs to the part in which it begins.
+                    let part = |span: &Range<usize>| cuts.partition_point(|&cut| cut <= span.start);
+                    let symbols = encoder.symbols_of(piece)?;
+                    for symbols in symbols.chunk_by(|one, other| part(&one.1) == part(&other.1)) {
+                        let ids = symbols.iter().map(|(id, _)| id.unwrap_or(stranger));
+                        tokens.extend(encoder.merged(&ids.collect::<Vec<_>>(), scratch)?);
+                        ends.push(tokens.len());
+                    }
+                }
                 let is_text = |id: TokenId| is_text.get(id as usize) == Some(&true);
-                let others = tokens[start..].iter_mut().filter(|id| !is_text(**id));
+                let others = tokens.iter_mut().filter(|id| !is_text(**id));
                 others.for_each(|id| *id = BARRIER);
             }
+        }
+        if ends.is_empty() {
+            ends.push(tokens.len());
         }
         Ok(())
     }
@@ -189,7 +228,8 @@ pub(super) fn shares(
     let lens = (0..counts.len()).map(|index| pieces.get(index).0.len());
     let ranges = deal(lens, options.n_threads);
     let results = in_parallel(options.n_threads, ranges, |range| {
-        row(&pieces, range, Segmenter::new(units, vocabulary, earlier))
+        let cuts = options.cuts.as_ref();
+        row(&pieces, range, Segmenter::new(units, vocabulary, earlier, cuts))
     });
     let (mut shares, mut n_tokens) = (Vec::new(), 0_i64);
     for result in results {
@@ -255,11 +295,14 @@ fn deal(lens: impl Iterator<Item = usize> + Clone, n_threads: usize) -> Vec<Rang
 fn row(pieces: &Pieces<'_>, range: Range<usize>, mut segmenter: Segmenter) -> Result<(Row, i64)> {
     let n_bytes: usize = range.clone().map(|index| pieces.get(index).0.len() + 2).sum();
     let mut row = Row::with_capacity(n_bytes);
-    let (mut tokens, mut n_tokens) = (Vec::new(), 0_i64);
+    let (mut tokens, mut ends, mut n_tokens) = (Vec::new(), Vec::new(), 0_i64);
     for (piece, count) in range.map(|index| pieces.get(index)) {
-        tokens.clear();
-        segmenter.push_tokens(piece, &mut tokens)?;
-        row.push_piece(&tokens, count);
+        segmenter.set_tokens(piece, &mut tokens, &mut ends)?;
+        let mut start = 0;
+        for &end in &ends {
+            row.push_piece(&tokens[start..end], count);
+            start = end;
+        }
         let n_symbols = row.n_slots();
         u32::try_from(n_symbols).map_err(|_| ErrorKind::Count {
             problem: format!(

@@ -1,6 +1,7 @@
 //! The engine against the definition, and what ends or limits training.
 
-use std::sync::LazyLock;
+use std::collections::HashSet;
+use std::sync::{LazyLock, Mutex};
 
 use super::*;
 use crate::count::First;
@@ -37,15 +38,27 @@ fn steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<nai
 fn naive_steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<naive::Step> {
     let (vocabulary, _) = start::alphabet(counts, units, CharacterLimits::default()).unwrap();
     let texts = vocabulary.iter().map(|(_, token)| units.written(token).into_owned()).collect();
-    let tokens = |piece| {
-        let mut ids = Vec::new();
-        units.for_each_symbol(piece, |symbol| ids.push(vocabulary.id(symbol).unwrap())).unwrap();
-        ids
+    let parts = |piece: &[u8]| {
+        let cuts = options.cuts.as_ref().map_or_else(Vec::new, |cuts| cuts.0(piece).unwrap());
+        let (mut parts, mut place) = (vec![Vec::new()], 0);
+        let push = |symbol: Token<'_>| {
+            if cuts.contains(&place) {
+                parts.push(Vec::new());
+            }
+            parts.last_mut().unwrap().push(vocabulary.id(symbol).unwrap());
+            place += symbol.bytes.len();
+        };
+        units.for_each_symbol(piece, push).unwrap();
+        parts
     };
-    let pieces = counts.iter().map(|(piece, count, _)| (tokens(piece), count)).collect();
+    let pieces = counts
+        .iter()
+        .flat_map(|(piece, count, _)| parts(piece).into_iter().map(move |part| (part, count)));
     let TokenLimits { max_bytes, max_characters, whole_characters } = options.limits;
     let fits = |most: Option<u32>, n: usize| most.is_none_or(|most| n <= most as usize);
-    let allows = |token: &[u8]| {
+    let allows = |left: &[u8], right: &[u8]| {
+        let token = &[left, right].concat()[..];
+        let plain: Vec<_> = token.iter().copied().filter(|&byte| byte != b'$').collect();
         let n_characters = token.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
         let is_whole = std::str::from_utf8(token).is_ok();
         // A part of one character: its beginning, or bytes that continue one.
@@ -55,8 +68,18 @@ fn naive_steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> V
             && fits(max_characters, n_characters)
             && (!whole_characters || is_whole || is_part)
             && options.scope.as_ref().is_none_or(|scope| scope.has_part_in(token))
+            && options.forbidden.as_ref().is_none_or(|forbidden| !forbidden.has(&plain).unwrap())
+            && options.veto.as_ref().is_none_or(|veto| !veto.0(left, right).unwrap())
     };
-    naive::train(pieces, texts, options, allows)
+    naive::train(pieces.collect(), texts, options, allows)
+}
+
+/// Cuts pieces after each of these characters.
+fn cutting_after(last: char) -> Function<Cuts> {
+    Function(Arc::new(move |piece: &[u8]| {
+        let ends = std::str::from_utf8(piece).unwrap().match_indices(last);
+        Ok(ends.map(|(start, text)| start + text.len()).collect())
+    }))
 }
 
 /// To go on from a vocabulary.
@@ -150,6 +173,10 @@ proptest! {
         scope in prop::option::weighted(0.3, 0..4_usize),
         whole_characters: bool,
         n_threads in 1..4_usize,
+        pattern in prop::option::weighted(0.3, prop::sample::select(vec!["a.a|aa$", "b", "^é.", "日"])),
+        one_script in prop::bool::weighted(0.2),
+        n_answers in prop::option::weighted(0.3, 2..5_usize),
+        cut_after in prop::option::weighted(0.3, prop::sample::select(vec!['a', 'b', 'é', '本'])),
     ) {
         static SCOPES: LazyLock<[Arc<Scope>; 4]> = LazyLock::new(|| {
             let sets = [vec!['é'..='é', '日'..='本'], vec!['\u{80}'..='\u{FFFF}'], vec!['😀'..='😀'], vec!['a'..='a']];
@@ -167,7 +194,19 @@ proptest! {
             };
             for ties in all_ties() {
                 let scope = scope.cloned();
-                let options = TrainOptions { limits, scope, n_threads, ..options(ties, min_count, 200) };
+                let patterns = pattern.map(|source| crate::split::Pattern {
+                    source: source.to_owned(), flavour: crate::split::Flavour::Rust
+                });
+                let forbidden = Forbidden::new(patterns.as_slice(), one_script).unwrap();
+                let forbidden = (one_script || pattern.is_some()).then(|| Arc::new(forbidden));
+                let cuts = cut_after.map(cutting_after);
+                let veto = n_answers.map(|n| Function(Arc::new(move |left: &[u8], right: &[u8]| {
+                    Ok((left.len() + right.len() * 2).is_multiple_of(n))
+                }) as Arc<Forbids>));
+                let options = TrainOptions {
+                    limits, scope, n_threads, cuts, veto, forbidden,
+                    ..options(ties, min_count, 200)
+                };
                 prop_assert_eq!(
                     steps(&counts, &units, &options),
                     naive_steps(&counts, &units, &options),
@@ -181,8 +220,13 @@ proptest! {
     fn going_on_gives_what_training_at_once_gives(
         pieces in prop::collection::vec(("[a-c]{1,12}|[aé]{1,6}|a{1,20}", 0..6_u8), 1..12),
         n_earlier in 0..12_usize,
+        cut_after in prop::option::of(Just('b')),
     ) {
         let counts = counted(&pieces);
+        let options = |ties, min_count, n_merges| TrainOptions {
+            cuts: cut_after.map(cutting_after),
+            ..options(ties, min_count, n_merges)
+        };
         for units in all_units() {
             for ties in all_ties() {
                 let learn = |options| train(&counts, &units, &options, go_on).unwrap();
@@ -250,7 +294,7 @@ proptest! {
             let segmented = counts.iter().map(|(piece, count, _)| (encode(&encoder, piece), count));
             let expected = naive::train(
                 segmented.collect(), texts.clone(), &self::options(ties, 1, 40),
-                |text| !unmade.iter().any(|other| other == text),
+                |left, right| !unmade.contains(&[left, right].concat()),
             );
             let found: Vec<_> = trained.vocabulary.merges()[elsewhere.n_merges()..].iter()
                 .map(|merge| ((merge.left, merge.right), merge.result)).collect();
@@ -280,6 +324,38 @@ fn the_best_count_at_the_stop_is_that_of_an_allowed_pair() {
     assert_eq!(trained.stop, Stop::MinCount(100));
 }
 
+#[test]
+fn a_veto_is_asked_once_for_each_pair_and_its_error_ends_training() {
+    let counts =
+        counted(&[("abcabcabdabe".to_owned(), 9), ("bcbcbd".to_owned(), 3), ("de".to_owned(), 1)]);
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let learn = |most: usize| {
+        let asked = Arc::clone(&asked);
+        asked.lock().unwrap().clear();
+        let veto = move |left: &[u8], right: &[u8]| {
+            let mut asked = asked.lock().unwrap();
+            asked.push([left.to_vec(), right.to_vec()]);
+            if asked.len() > most { Err(Error::option("veto", "fails")) } else { Ok(left == b"b") }
+        };
+        let veto = Some(Function(Arc::new(veto) as Arc<Forbids>));
+        let options = TrainOptions { veto, ..options(Ties::SmallestIds, 1, 40) };
+        train(&counts, &Units::bytes(ByteIds::Value), &options, go_on)
+    };
+    let trained = learn(usize::MAX).unwrap();
+    assert!(
+        trained
+            .vocabulary
+            .iter()
+            .all(|(_, token)| token.bytes.len() == 1 || token.bytes[0] != b'b')
+    );
+    let n_asked = asked.lock().unwrap().len();
+    assert_eq!(asked.lock().unwrap().iter().collect::<HashSet<_>>().len(), n_asked);
+    for most in 0..n_asked {
+        assert!(learn(most).unwrap_err().to_string().contains("fails"));
+        assert_eq!(asked.lock().unwrap().len(), most + 1);
+    }
+}
+
 /// Training by its definition: count all pairs anew at every step. The twin of the engine.
 ///
 /// Takes O(S) time for each merge, S symbols in the distinct pieces.
@@ -292,12 +368,13 @@ mod naive {
     /// A learned merge: the pair, its count, and the token it makes.
     pub(super) type Step = ((TokenId, TokenId), i64, TokenId);
 
-    /// Learns merges from pieces given as tokens with their counts. A token is only made if `allows` says so of its text.
+    /// Learns merges from pieces given as tokens with their counts. A pair is only merged if `allows` says so of its
+    /// texts.
     pub(super) fn train(
         mut pieces: Vec<(Vec<TokenId>, i64)>,
         mut texts: Vec<Vec<u8>>,
         options: &TrainOptions,
-        allows: impl Fn(&[u8]) -> bool,
+        allows: impl Fn(&[u8], &[u8]) -> bool,
     ) -> Vec<Step> {
         let Target::Merges(max_merges) = options.target else {
             unreachable!("the tests ask for merges")
@@ -323,7 +400,7 @@ mod naive {
         pieces: &[(Vec<TokenId>, i64)],
         texts: &[Vec<u8>],
         ties: Ties,
-        allows: &impl Fn(&[u8]) -> bool,
+        allows: &impl Fn(&[u8], &[u8]) -> bool,
     ) -> Option<((TokenId, TokenId), i64)> {
         let mut seen: BTreeMap<(TokenId, TokenId), (i64, usize)> = BTreeMap::new();
         let mut n_seen = 0;
@@ -342,8 +419,7 @@ mod naive {
                 (count, Some((text(pair.0), text(pair.1))), std::cmp::Reverse((pair, 0)))
             }
         };
-        let is_allowed =
-            |(pair, _): &((TokenId, TokenId), _)| allows(&[text(pair.0), text(pair.1)].concat());
+        let is_allowed = |(pair, _): &((TokenId, TokenId), _)| allows(&text(pair.0), &text(pair.1));
         let (best, (count, _)) = seen.into_iter().filter(is_allowed).max_by_key(rank)?;
         Some((best, count))
     }

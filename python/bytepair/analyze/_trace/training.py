@@ -5,16 +5,18 @@ again before each merge. Each step takes a pass over the distinct pieces, so the
 limited.
 """
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
 from typing import Literal, TypeAlias, get_args
 
 from bytepair import Tokenizer, TokenizerError, TrainingError
 from bytepair._expected import expect_each, loaded
 from bytepair._io.files import StrPath
 from bytepair._results import Result
+from bytepair._training.vetoes import GivenCuts, cutting
 
 from .trace import known
 
@@ -96,12 +98,14 @@ def training_steps(
     *,
     ties: Ties,
     first: int = 1,
+    cuts: GivenCuts | StrPath | None = None,
 ) -> Iterator[TrainingStep]:
     """Yield the steps of the training that made a tokenizer.
 
     ``pieces`` has the pieces that it learned from, with their counts, in the order of their
     first occurrence; ``ties`` is the rule for ties of the training. Steps before ``first`` are
     repeated but not returned: they belong to the tokenizer that training continued from.
+    ``cuts`` are those of the training.
 
     >>> import bytepair
     >>> counts = {b"low": 5, b"lower": 2}
@@ -125,21 +129,29 @@ def training_steps(
     n_bytes = sum(len(piece) for piece, _count in pieces)
     if n_bytes > MAX_PIECE_BYTES:
         raise TrainingError(TOO_LARGE)
-    return _steps(tokenizer, pieces, ties, first)
+    return _steps(tokenizer, pieces, ties, first, cuts)
 
 
 def before_merging(
-    tokenizer: Tokenizer, pieces: Sequence[tuple[bytes, int]], *, n_merges: int = 0
+    tokenizer: Tokenizer,
+    pieces: Sequence[tuple[bytes, int]],
+    *,
+    n_merges: int = 0,
+    cuts: GivenCuts | StrPath | None = None,
 ) -> tuple[Piece, ...]:
     """Return the segmentation of pieces before the first merge, or after some merges."""
-    words = _words(tokenizer, pieces, n_merges)
+    words = _words(tokenizer, pieces, n_merges, cuts)
     return tuple(Piece(tuple(word), count) for word, count in words)
 
 
 def _steps(
-    tokenizer: Tokenizer, pieces: Sequence[tuple[bytes, int]], ties: Ties, first: int
+    tokenizer: Tokenizer,
+    pieces: Sequence[tuple[bytes, int]],
+    ties: Ties,
+    first: int,
+    cuts: GivenCuts | StrPath | None,
 ) -> Iterator[TrainingStep]:
-    words = _words(tokenizer, pieces, first - 1)
+    words = _words(tokenizer, pieces, first - 1, cuts)
     names = [
         name.encode() if isinstance(name, str) else name or b""
         for name in tokenizer.vocabulary
@@ -170,27 +182,44 @@ def _steps(
 
 
 def _words(
-    tokenizer: Tokenizer, pieces: Sequence[tuple[bytes, int]], n_merges: int
+    tokenizer: Tokenizer,
+    pieces: Sequence[tuple[bytes, int]],
+    n_merges: int,
+    cuts: GivenCuts | StrPath | None,
 ) -> list[tuple[list[int], int]]:
-    """Segment pieces into their units, and do the first merges."""
-    words = [(_symbols(tokenizer, piece), count) for piece, count in pieces]
+    """Segment the parts of pieces into their units, and do the first merges."""
+    cut = cutting(cuts)
+    words = [
+        (part, count)
+        for piece, count in pieces
+        for part in _parts(_symbols(tokenizer, piece), cut(piece) if cut else ())
+    ]
     for left, right, token, _count in tokenizer.inspect().merge_log[:n_merges]:
         for word, _n in words:
             _merge(word, left, right, token)
     return words
 
 
-def _symbols(tokenizer: Tokenizer, piece: bytes) -> list[int]:
-    """Return the ids of the units of a piece, and -1 for units outside the alphabet or left out."""
-    ids: list[int] = []
+def _parts(symbols: Sequence[tuple[int, int]], cuts: Sequence[int]) -> list[list[int]]:
+    """Divide symbols where a piece is cut; each belongs to the part in which it begins."""
+    parts = groupby(symbols, lambda symbol: bisect(cuts, symbol[1]))
+    return [[id_ for id_, _start in part] for _number, part in parts]
+
+
+def _symbols(tokenizer: Tokenizer, piece: bytes) -> list[tuple[int, int]]:
+    """Return the ids of the units of a piece, and where each begins.
+
+    The id is -1 for units outside the alphabet or left out.
+    """
+    ids: list[tuple[int, int]] = []
     place = 0
     symbols = tokenizer.inspect().symbols(piece)
     kinds = known(tokenizer, [id_ for id_, *_ in symbols if id_ is not None])
     for id_, start, end in symbols:
         if start > place:
-            ids.append(NO_ID)
+            ids.append((NO_ID, place))
         is_letter = id_ is not None and kinds[id_].kind == "text"
-        ids.append(id_ if is_letter and id_ is not None else NO_ID)
+        ids.append((id_ if is_letter and id_ is not None else NO_ID, start))
         place = max(place, end)
     return ids
 

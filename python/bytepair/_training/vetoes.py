@@ -1,0 +1,155 @@
+r"""What may not be learned, as users say it and as the core takes it: forbidden tokens, and cuts within pieces.
+
+A token is forbidden if a pattern matches anywhere in its text. A function sees text: bytes that are no
+part of a character are lone surrogates, as :func:`os.fsdecode` makes them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from bytepair import _core
+from bytepair._expected import expect, expect_each
+from bytepair._io.files import read
+from bytepair._labels import argument
+from bytepair._ranges import check_range
+from bytepair.errors import FileError, PatternError, TrainingError
+
+if TYPE_CHECKING:
+    from bytepair._io.files import StrPath
+
+__all__ = ["FORBIDDEN", "GivenCuts", "cutting", "vetoes"]
+
+GivenCuts = Callable[[str], Iterable[str]]
+
+SPACES = " ▁"
+"""The characters between words; the second stands for a space in SentencePiece."""
+FORBIDDEN = {
+    "colon-space": f":[{SPACES}]",
+    "letter-digit": r"[\p{L}\p{M}]\p{N}|\p{N}\p{L}",
+}
+"""Patterns of forbidden tokens by name."""
+
+
+class Vetoes(TypedDict):
+    """Forbidden tokens as the core takes them: patterns, scripts, and a function of two tokens."""
+
+    forbidden: list[str]
+    one_script: bool
+    veto: Callable[[bytes, bytes], bool] | None
+
+
+def vetoes(options: Mapping[str, Any]) -> Vetoes:
+    r"""Return what is forbidden, checked.
+
+    >>> vetoes({"max_words": 2, "forbid": "colon-space"})["forbidden"]
+    [':[ ▁]', '(?:[^ ▁]+[ ▁]+){2}[^ ▁]']
+    """
+    given = options.get("forbid")
+    sources = [given] if isinstance(given, str) else given or []
+    expect_each("forbid", sources, str, "a pattern or a name")
+    for source in sources:
+        if not source:
+            message = f"{argument('forbid')}: an empty pattern forbids nothing"
+            raise TrainingError(message)
+        try:
+            _core.Corpus(_core.Dialect("byte-stream", pattern=source), [], threads=1)
+        except PatternError as error:
+            message = f"{argument('forbid')}: {error}"
+            raise PatternError(message) from error
+    forbidden = [FORBIDDEN.get(source, source) for source in sources]
+    max_words = options.get("max_words")
+    check_range(max_words=max_words)
+    if max_words == 0:
+        message = f"{argument('max_words')} must be at least 1"
+        raise TrainingError(message)
+    if max_words is not None:
+        forbidden.append(f"(?:[^{SPACES}]+[{SPACES}]+){{{max_words}}}[^{SPACES}]")
+    one_script = options.get("one_script", False)
+    expect("one_script", one_script, bool, "True or False")
+    veto = options.get("veto")
+    if veto is not None and not callable(veto):
+        message = f"veto must be a function of two tokens, not {veto!r}"
+        raise TypeError(message)
+    return {
+        "forbidden": forbidden,
+        "one_script": one_script,
+        "veto": partial(_forbids, veto) if veto else None,
+    }
+
+
+def _forbids(veto: Callable[[str, str], object], left: bytes, right: bytes) -> bool:
+    answer = veto(_text(left), _text(right))
+    if not isinstance(answer, bool):
+        message = (
+            f"veto({_text(left)!r}, {_text(right)!r}) must return True or False, "
+            f"not {answer!r}"
+        )
+        raise TypeError(message)
+    return answer
+
+
+def cutting(
+    cuts: GivenCuts | StrPath | None,
+) -> Callable[[bytes], list[int]] | None:
+    r"""Return the function that gives the offsets at which a piece is cut, in bytes.
+
+    >>> cutting(lambda piece: piece.partition("é"))(b"caf\xc3\xa9s")
+    [3, 5]
+    """
+    if cuts is None:
+        return None
+    if not callable(cuts):
+        if not isinstance(cuts, (str, os.PathLike)):
+            message = f"cuts must be a function of a piece or a file, not {cuts!r}"
+            raise TypeError(message)
+        cuts = _read_cuts(cuts)
+    return partial(_offsets, cuts)
+
+
+def _offsets(cuts: GivenCuts, piece: bytes) -> list[int]:
+    text = _text(piece)
+    found = cuts(text)
+    parts = list(found) if isinstance(found, Iterable) else []
+    if not all(isinstance(part, str) for part in parts) or "".join(parts) != text:
+        message = f"cuts({text!r}) must return the parts of the piece in their order, not {found!r}"
+        raise TrainingError(message)
+    ends = accumulate(len(part.encode(errors="surrogateescape")) for part in parts)
+    return sorted(set(ends) - {0, len(piece)})
+
+
+def _read_cuts(path: StrPath) -> GivenCuts:
+    """Read words with spaces where they are cut, one in each line.
+
+    They are cut in pieces that consist of them, alone or after a space.
+    """
+    try:
+        lines = read(path).decode().splitlines()
+    except UnicodeDecodeError as error:
+        message = f"{os.fspath(path)}: {error}"
+        raise FileError(message) from error
+    words: dict[str, list[str]] = {}
+    for number, line in enumerate(lines, 1):
+        parts = line.split()
+        if parts and words.setdefault("".join(parts), parts) != parts:
+            message = (
+                f"{os.fspath(path)}: line {number} cuts {''.join(parts)!r} in another "
+                "way than an earlier line"
+            )
+            raise TrainingError(message)
+
+    def cut(piece: str) -> list[str]:
+        if piece in words:
+            return words[piece]
+        first, *rest = words.get(piece[1:], [piece[1:]])
+        return [piece[:1] + first, *rest] if piece[0] in SPACES else [piece]
+
+    return cut
+
+
+def _text(token: bytes) -> str:
+    return token.decode(errors="surrogateescape")
