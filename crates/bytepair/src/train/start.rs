@@ -150,44 +150,78 @@ impl Segmenter {
         Self::Merged { encoder, scratch: Box::default(), is_text, cuts: cuts.cloned() }
     }
 
-    /// Replaces `tokens` by those of a piece, with a barrier for each unit without an id, and `ends` by the ends of its
-    /// parts in these.
-    fn set_tokens(
-        &mut self,
-        piece: &[u8],
-        tokens: &mut Vec<TokenId>,
-        ends: &mut Vec<usize>,
-    ) -> Result<()> {
-        tokens.clear();
-        ends.clear();
+    /// The tokens of a piece, with a barrier for each unit without an id.
+    fn segment(&mut self, piece: &[u8], tokens: &mut Segmented) -> Result<()> {
+        tokens.ids.clear();
+        tokens.ends.clear();
         match self {
-            Self::Symbols(symbols) => symbols.push_ids(piece, tokens, |_| Ok(BARRIER))?,
+            Self::Symbols(symbols) => symbols.push_ids(piece, &mut tokens.ids, |_| Ok(BARRIER))?,
             Self::Merged { encoder, scratch, is_text, cuts } => {
                 let stranger = TokenId::try_from(is_text.len());
                 let stranger = stranger.map_err(|_| ErrorKind::TooManyTokens)?;
                 let cuts = cuts.as_ref().map_or(Ok(Vec::new()), |Function(cuts)| cuts(piece))?;
-                if cuts.is_empty() {
-                    encoder.encode_or(piece, scratch, tokens, |_| Ok(stranger))?;
-                } else {
-                    // A symbol belongs to the part in which it begins.
-                    let part = |span: &Range<usize>| cuts.partition_point(|&cut| cut <= span.start);
-                    let symbols = encoder.symbols_of(piece)?;
-                    for symbols in symbols.chunk_by(|one, other| part(&one.1) == part(&other.1)) {
-                        let ids = symbols.iter().map(|(id, _)| id.unwrap_or(stranger));
-                        tokens.extend(encoder.merged(&ids.collect::<Vec<_>>(), scratch)?);
-                        ends.push(tokens.len());
-                    }
+                match cuts[..] {
+                    [] => encoder.encode_or(piece, scratch, &mut tokens.ids, |_| Ok(stranger))?,
+                    _ => tokens.push_parts(
+                        encoder,
+                        scratch,
+                        &parts(encoder, piece, &cuts, stranger)?,
+                    )?,
                 }
                 let is_text = |id: TokenId| is_text.get(id as usize) == Some(&true);
-                let others = tokens.iter_mut().filter(|id| !is_text(**id));
+                let others = tokens.ids.iter_mut().filter(|id| !is_text(**id));
                 others.for_each(|id| *id = BARRIER);
             }
         }
-        if ends.is_empty() {
-            ends.push(tokens.len());
+        if tokens.ends.is_empty() {
+            tokens.ends.push(tokens.ids.len());
         }
         Ok(())
     }
+}
+
+/// A piece as tokens, and the end of each of its parts.
+#[derive(Default)]
+struct Segmented {
+    ids: Vec<TokenId>,
+    ends: Vec<usize>,
+}
+
+impl Segmented {
+    /// Appends parts, given as symbols.
+    fn push_parts(
+        &mut self,
+        encoder: &Encoder,
+        scratch: &mut Scratch,
+        parts: &[Vec<TokenId>],
+    ) -> Result<()> {
+        for symbols in parts {
+            self.ids.extend(encoder.merged(symbols, scratch)?);
+            self.ends.push(self.ids.len());
+        }
+        Ok(())
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &[TokenId]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.ids[start..end])
+    }
+}
+
+/// The symbols of the parts of a piece between cuts. A symbol belongs to the part in which it begins; `stranger` replaces
+/// those without an id.
+fn parts(
+    encoder: &Encoder,
+    piece: &[u8],
+    cuts: &[usize],
+    stranger: TokenId,
+) -> Result<Vec<Vec<TokenId>>> {
+    let symbols = encoder.symbols_of(piece)?;
+    let part = |span: &Range<usize>| cuts.partition_point(|&cut| cut <= span.start);
+    let parts = symbols.chunk_by(|(_, one), (_, other)| part(one) == part(other));
+    let ids =
+        |part: &[(Option<TokenId>, _)]| part.iter().map(|(id, _)| id.unwrap_or(stranger)).collect();
+    Ok(parts.map(ids).collect())
 }
 
 /// Marks the unknown token, and all that merges make of it, as no text. It stands for units without ids, even if it is
@@ -295,14 +329,10 @@ fn deal(lens: impl Iterator<Item = usize> + Clone, n_threads: usize) -> Vec<Rang
 fn row(pieces: &Pieces<'_>, range: Range<usize>, mut segmenter: Segmenter) -> Result<(Row, i64)> {
     let n_bytes: usize = range.clone().map(|index| pieces.get(index).0.len() + 2).sum();
     let mut row = Row::with_capacity(n_bytes);
-    let (mut tokens, mut ends, mut n_tokens) = (Vec::new(), Vec::new(), 0_i64);
+    let (mut tokens, mut n_tokens) = (Segmented::default(), 0_i64);
     for (piece, count) in range.map(|index| pieces.get(index)) {
-        segmenter.set_tokens(piece, &mut tokens, &mut ends)?;
-        let mut start = 0;
-        for &end in &ends {
-            row.push_piece(&tokens[start..end], count);
-            start = end;
-        }
+        segmenter.segment(piece, &mut tokens)?;
+        tokens.parts().for_each(|part| row.push_piece(part, count));
         let n_symbols = row.n_slots();
         u32::try_from(n_symbols).map_err(|_| ErrorKind::Count {
             problem: format!(
@@ -311,7 +341,7 @@ fn row(pieces: &Pieces<'_>, range: Range<usize>, mut segmenter: Segmenter) -> Re
                 u32::MAX
             ),
         })?;
-        n_tokens = i64::try_from(tokens.len())
+        n_tokens = i64::try_from(tokens.ids.len())
             .ok()
             .and_then(|n| n_tokens.checked_add(n.checked_mul(count)?))
             .ok_or_else(|| ErrorKind::Count {
@@ -319,7 +349,7 @@ fn row(pieces: &Pieces<'_>, range: Range<usize>, mut segmenter: Segmenter) -> Re
                     "the count of the piece {:?} is {count}, and each occurrence has {} symbols; with the pieces before \
                      it, that makes more than {LARGEST_COUNT} symbols; divide all counts by the same number",
                     String::from_utf8_lossy(piece),
-                    tokens.len()
+                    tokens.ids.len()
                 ),
             })?;
     }

@@ -204,7 +204,7 @@ proptest! {
                     Ok((left.len() + right.len() * 2).is_multiple_of(n))
                 }) as Arc<Forbids>));
                 let options = TrainOptions {
-                    limits, scope, n_threads, cuts, veto, forbidden,
+                    limits, scope, forbidden, veto, cuts, n_threads,
                     ..options(ties, min_count, 200)
                 };
                 prop_assert_eq!(
