@@ -291,6 +291,37 @@ def test_limits_of_tokens_agree(kind, drawn, limits):
         assert_same_training(ours, expected)
 
 
+# Superwords
+
+SUPERWORD_TEXTS = st.lists(
+    st.text("abé日 ,:12!\n", max_size=40), min_size=1, max_size=3
+)
+
+
+@CASES
+@given(
+    corpus=SUPERWORD_TEXTS,
+    n_words=st.integers(1, 12),
+    dialect=st.sampled_from(["gpt4o", "gpt2", "llama3", "sentencepiece"]),
+    pattern=st.sampled_from([None, "", r"\d", "[,:]+"]),
+    ties=st.sampled_from(TIES),
+    limits=limits_of_tokens,
+)
+def test_superwords_agree(corpus, n_words, dialect, pattern, ties, limits):
+    """Two stages learn the merges of the definition, and the result encodes as the second stage ends."""
+    corpus = [*corpus, "a b, ab: a b"]
+    options = {"superwords": n_words, "dialect": dialect, "ties": ties, "merges": 25}
+    options |= {} if pattern is None else {"superword_pattern": pattern}
+    theirs = {**options, "limits": limits_of_reference(limits)}
+    if pattern == "":
+        theirs["superword_pattern"] = "(?!)"
+    expected = reference.tokenizer.train_superwords(corpus, **theirs)
+    ours = bytepair.train_from_iterator(corpus, **options, **limits)
+    assert_same_training(ours, expected)
+    for text in corpus:
+        assert ours.encode(text) == expected.encode(text)
+
+
 # Smaller vocabularies, larger ones
 
 

@@ -1468,6 +1468,19 @@ class Dialect:
     ) -> Tokenizer:
         """Return a tokenizer of merges of tokens as they are written."""
 
+    def beyond_words(self, pattern: str | Sequence[str]) -> Dialect:
+        """Return this dialect with another pattern, to learn tokens that reach beyond words."""
+
+    def cuts_like(self, tokenizer: Tokenizer) -> bool:
+        """Whether a tokenizer cuts text where this dialect does."""
+
+    def tokenizer_with_merges_of(self, tokenizer: Tokenizer) -> Tokenizer:
+        """Return a tokenizer of this dialect with the alphabet and the merges of another."""
+
+    @property
+    def n_bytes(self) -> int:
+        """The number of ids of bytes: 256, or 0 where units are characters."""
+
     @property
     def ties(self) -> str:
         """The rule that chooses between equally frequent pairs."""

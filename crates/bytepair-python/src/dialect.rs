@@ -75,6 +75,25 @@ impl Dialect {
         Ok(CoreTokenizer(Arc::new(tokenizer)))
     }
 
+    /// Return this dialect with another pattern, to learn tokens that reach beyond words.
+    fn beyond_words(&self, pattern: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.0.beyond_words(stages(pattern)?).or_raise().map(Self)
+    }
+
+    /// Whether a tokenizer cuts text where this dialect does.
+    fn cuts_like(&self, tokenizer: PyRef<'_, CoreTokenizer>) -> PyResult<bool> {
+        self.0.cuts_like(&tokenizer.0).or_raise()
+    }
+
+    /// Return a tokenizer of this dialect with the alphabet and the merges of another.
+    fn tokenizer_with_merges_of(
+        &self,
+        tokenizer: PyRef<'_, CoreTokenizer>,
+    ) -> PyResult<CoreTokenizer> {
+        let tokenizer = self.0.tokenizer_with_merges_of(&tokenizer.0).or_raise()?;
+        Ok(CoreTokenizer(Arc::new(tokenizer)))
+    }
+
     /// The rule that chooses between equally frequent pairs.
     #[getter]
     fn ties(&self) -> &'static str {
@@ -92,6 +111,12 @@ impl Dialect {
     fn stand_in(&self) -> Option<String> {
         let units = &self.0.units;
         if units.byte_fallback { Some("bytes".to_owned()) } else { units.unknown.clone() }
+    }
+
+    /// The number of ids of bytes: 256, or 0 where units are characters.
+    #[getter]
+    fn n_bytes(&self) -> usize {
+        if self.0.units.is_bytes() { 256 } else { 0 }
     }
 
     /// How often a pair must occur to be merged.

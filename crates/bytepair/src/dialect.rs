@@ -17,7 +17,7 @@ use crate::train::{Target, Ties, TrainOptions, Trained};
 use crate::units::{ByteIds, EndMark, EndMarkKind, Units};
 use crate::vocabulary::{Token, TokenKind, Vocabulary};
 use bytepair_split::unicode::UnicodeTables;
-use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
+use bytepair_split::{Behaviour, Flavour, Pattern, Splitter, Stage, Unmatched};
 
 /// The parts of a tokenizer that are chosen before training.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -251,6 +251,49 @@ impl Dialect {
                 return refused("makes a token that an earlier merge makes");
             }
         }
+        self.tokenizer_of(vocabulary, &[])
+    }
+
+    /// This dialect with another pattern, to learn tokens that reach beyond words.
+    ///
+    /// # Errors
+    /// If the dialect drops text between pieces or marks the ends of words: such a token would not stand for its text.
+    pub fn beyond_words(&self, split: Vec<Stage>) -> Result<Self> {
+        let drops =
+            self.split.iter().chain(&split).any(|stage| stage.behaviour == Behaviour::Removed);
+        if drops || self.units.has_marks() {
+            let what = if drops { "drops what stands between words" } else { "marks words" };
+            let problem = format!("the dialect {what}; use one that keeps spaces, such as gpt4o");
+            return Err(Error::option("superwords", problem));
+        }
+        Ok(Self { split, ..self.clone() })
+    }
+
+    /// Whether a tokenizer cuts text where this dialect does.
+    ///
+    /// # Errors
+    /// As for [`Dialect::of`].
+    pub fn cuts_like(&self, tokenizer: &Tokenizer) -> Result<bool> {
+        Ok(bytepair_split::cuts_alike(&self.split, &Self::of(tokenizer)?.split))
+    }
+
+    /// A tokenizer of this dialect with the alphabet and the merges of another. Training can go on from it with other
+    /// ids: special tokens come after what it learns.
+    ///
+    /// # Errors
+    /// If other tokens come after the unknown or the special tokens.
+    pub fn tokenizer_with_merges_of(&self, tokenizer: &Tokenizer) -> Result<Tokenizer> {
+        let learned = &tokenizer.parts().vocabulary;
+        let is_name = |kind| matches!(kind, TokenKind::Unknown | TokenKind::Added);
+        let mut vocabulary = Vocabulary::new();
+        for (id, token) in learned.iter().filter(|(_, token)| !is_name(token.kind)) {
+            if vocabulary.push(token)? != id {
+                let problem = "has special tokens before others; superwords need them at the end";
+                return Err(Error::option("resume", problem));
+            }
+        }
+        learned.merges().iter().for_each(|&merge| vocabulary.push_merge_to(merge));
+        vocabulary.set_merge_counts(learned.merge_counts().to_vec());
         self.tokenizer_of(vocabulary, &[])
     }
 

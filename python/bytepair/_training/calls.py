@@ -18,6 +18,7 @@ from bytepair.errors import FileError, TrainingError
 
 from .learning import Learner
 from .options import FileOptions, TextOptions, TrainingOptions
+from .superwords import learn_beyond_words, refuse_superwords
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -132,6 +133,11 @@ def train(
             crosses from one to the next. Or a file of words, one in each line, with spaces
             where they are cut. It applies to training alone. Functions see bytes that are no part of
             a character as :func:`os.fsdecode` does.
+        ``superwords``, ``superword_pattern``
+            Learn this many merges within words, which the pattern of the dialect separates.
+            Then read the text once more, cut by the second pattern (``"superwords"``, which
+            cuts hardly anything but numbers and rows of punctuation), and learn merges
+            beyond words. The tokenizer has the second pattern.
         ``min_piece_count``
             Leave out pieces that occur less often. The report says how many; characters
             and tokens are those of the pieces that stay.
@@ -199,10 +205,15 @@ def train(
     reading = read_options(options)
     weights = list(files.values()) if isinstance(files, Mapping) else []
     multipliers, scale = whole_multipliers(weights)
-    learner = Learner(options, scale)
-    with learner.counting():
-        count_files(learner, files, multipliers, reading)
-    return learner.learn()
+
+    def learn(learner: Learner) -> Tokenizer:
+        with learner.counting():
+            count_files(learner, files, multipliers, reading)
+        return learner.learn()
+
+    if refuse_superwords(options, files):
+        return learn_beyond_words(learn, options, scale)
+    return learn(Learner(options, scale))
 
 
 def train_from_iterator(
@@ -223,11 +234,16 @@ def train_from_iterator(
         raise TypeError(message)
     _check("train_from_iterator", options, TextOptions)
     refuse_set("texts", texts, "the result")
-    learner = Learner(options)
-    with learner.counting():
-        for batch in _batches(iter(texts)):
-            learner.count_texts(batch)
-    return learner.learn()
+
+    def learn(learner: Learner) -> Tokenizer:
+        with learner.counting():
+            for batch in _batches(iter(texts)):
+                learner.count_texts(batch)
+        return learner.learn()
+
+    if refuse_superwords(options, texts):
+        return learn_beyond_words(learn, options, 1)
+    return learn(Learner(options))
 
 
 def train_from_counts(
@@ -261,6 +277,7 @@ def train_from_counts(
     ['[UNK]', 'hug']
     """
     _check("train_from_counts", options, TrainingOptions)
+    refuse_superwords(options, None)
     if isinstance(counts, Mapping):
         if groups is not None:
             message = "groups: a mapping of pieces has no groups"

@@ -1,20 +1,28 @@
-"""A tokenizer to continue training from, with every id that is in use.
+"""What training starts from: a dialect and, where it continues, a tokenizer with every id in use.
 
 A tokenizer that is read from a path also has the ids that only the files beside it name.
 Codes of subword-nmt and fastBPE are merges without ids; training numbers them anew.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bytepair import _core
+from bytepair._expected import expect, expect_each
 from bytepair._io import loading, recognising
 from bytepair._io.beside import added_beside, with_added_beside
 from bytepair._io.files import StrPath
+from bytepair._labels import argument
+from bytepair._names import refuse_set
 from bytepair._tokenizer import Tokenizer
+from bytepair.errors import TrainingError
 
-__all__ = ["Earlier", "earlier", "read_earlier"]
+from .merge_log import MergeLog
+from .options import DialectOptions
+
+__all__ = ["Earlier", "Start", "earlier", "read_earlier", "start_of"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +31,45 @@ class Earlier:
 
     tokenizer: Tokenizer
     keeps_ids: bool = True
+
+
+@dataclass(frozen=True)
+class Start:
+    """What training starts from.
+
+    ``log`` has the earlier steps, if no file has them. ``is_recounted`` is whether these
+    were learned from the same text in other pieces.
+    """
+
+    dialect: _core.Dialect
+    earlier: Earlier | None = None
+    log: MergeLog | None = None
+    is_recounted: bool = False
+
+
+def start_of(options: Mapping[str, Any]) -> Start:
+    """Return what the options of training start from."""
+    name, merges = options.get("dialect"), options.get("initial_merges")
+    parts = {
+        part: options[part]
+        for part in DialectOptions.__annotations__
+        if part in options
+    }
+    before = earlier(options.get("resume"), name, options.get("pattern"))
+    if before is not None and merges is not None:
+        message = f"give either {argument('resume')} or initial_merges, not both"
+        raise TrainingError(message)
+    if before is not None:
+        return Start(_core.Dialect.of(before.tokenizer, name, **parts), before)
+    dialect = _core.Dialect("gpt4o" if name is None else name, **parts)
+    if merges is None:
+        return Start(dialect)
+    refuse_set("initial_merges", merges, "the result")
+    expect("initial_merges", merges, Iterable, "a list of pairs of tokens")
+    merges = list(merges)
+    expect_each("initial_merges", merges, tuple, "a pair of tokens")
+    tokenizer = Tokenizer(dialect.tokenizer_of_merges(merges))
+    return Start(dialect, Earlier(tokenizer, keeps_ids=False))
 
 
 def earlier(

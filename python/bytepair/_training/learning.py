@@ -7,24 +7,23 @@ before any merge is learned.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bytepair import _core
-from bytepair._expected import expect, expect_each
 from bytepair._io.files import check_writable, refuse_no_name
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._labels import argument
-from bytepair._names import in_order, refuse_set
+from bytepair._names import in_order
 from bytepair._plurals import amount
 from bytepair._ranges import check_count, check_range, check_whole
 from bytepair._tokenizer import Tokenizer
 from bytepair._weights import unscaled
 from bytepair.errors import TrainingError, TrainingInterrupted
 
-from .earlier import Earlier, earlier
+from .earlier import Start, start_of
 from .limits import character_limits, check_memory, token_limits
 from .merge_log import (
     CorpusSummary,
@@ -34,7 +33,6 @@ from .merge_log import (
     read_log,
     write_log,
 )
-from .options import DialectOptions
 from .progress import Telling, reporter
 from .vetoes import cutting, vetoes
 
@@ -58,10 +56,16 @@ class Learner:
     the learner between counting and merging, ``on_course`` with the tokens of the corpus
     before the first new merge and after each, added tokens included. ``scope`` has the first
     and last code points of characters without which no learned token occurs. ``n_added``
-    is how many added tokens were found, times the weights of their files.
+    is how many added tokens were found, times the weights of their files. ``start`` replaces what
+    the options say of the dialect and of earlier merges.
     """
 
-    def __init__(self, options: Mapping[str, Any], scale: int = 1) -> None:
+    def __init__(
+        self,
+        options: Mapping[str, Any],
+        scale: int = 1,
+        start: Start | None = None,
+    ) -> None:
         self.options, self.scale = options, scale
         self.special_tokens = in_order(
             "special_tokens", options.get("special_tokens", ())
@@ -75,15 +79,16 @@ class Learner:
         self.min_piece_count = options.get("min_piece_count")
         check_whole(min_piece_count=self.min_piece_count)
         check_count(min_piece_count=(self.min_piece_count or 0) * scale)
-        chosen = options.get("dialect")
-        self.earlier = self._initial_merges() or earlier(
-            options.get("resume"), chosen, options.get("pattern")
+        start = start or start_of(options)
+        self.dialect, earlier, self.is_recounted = (
+            start.dialect,
+            start.earlier,
+            start.is_recounted,
         )
-        self.resume = self.earlier.tokenizer if self.earlier else None
-        self.keeps_ids = self.earlier is not None and self.earlier.keeps_ids
+        self.resume = earlier.tokenizer if earlier else None
+        self.keeps_ids = earlier is not None and earlier.keeps_ids
         self.log_path = options.get("log")
-        self.earlier_log = self._read_earlier_log()
-        self.dialect = self._choose(chosen)
+        self.earlier_log = start.log or self._read_earlier_log()
         self.dialect.check_characters(self.characters)
         if self.keeps_ids:  # they made the alphabet, which stays
             self.characters = None, None
@@ -115,34 +120,6 @@ class Learner:
                 self.memory_limit, self.folder.name, reads_blocks=reads_blocks
             )
 
-    def _choose(self, dialect: str | None) -> _core.Dialect:
-        if self.resume is None or self.options.get("initial_merges") is not None:
-            return self._named_dialect()
-        return _core.Dialect.of(self.resume, dialect, **self._dialect_parts())
-
-    def _dialect_parts(self) -> dict[str, Any]:
-        names = DialectOptions.__annotations__
-        return {name: self.options[name] for name in names if name in self.options}
-
-    def _named_dialect(self) -> _core.Dialect:
-        name = self.options.get("dialect")
-        return _core.Dialect("gpt4o" if name is None else name, **self._dialect_parts())
-
-    def _initial_merges(self) -> Earlier | None:
-        """Return the tokenizer of ``initial_merges``, whose tokens are numbered anew."""
-        merges = self.options.get("initial_merges")
-        if merges is None:
-            return None
-        if self.options.get("resume") is not None:
-            message = f"give either {argument('resume')} or initial_merges, not both"
-            raise TrainingError(message)
-        refuse_set("initial_merges", merges, "the result")
-        expect("initial_merges", merges, Iterable, "a list of pairs of tokens")
-        merges = list(merges)
-        expect_each("initial_merges", merges, tuple, "a pair of tokens")
-        core = self._named_dialect().tokenizer_of_merges(merges)
-        return Earlier(Tokenizer(core), keeps_ids=False)
-
     def _read_earlier_log(self) -> MergeLog | None:
         """Read the log that is continued, if there is one; refuse any other."""
         if self.log_path is None:
@@ -157,9 +134,10 @@ class Learner:
         known: list[Any] = [merge[:3] for merge in merges]
         logged: list[Any] = [step.ids for step in log.steps]
         if not self.keeps_ids:  # then the log says what they are
-            tokens = self.resume.vocabulary
-            known = [tuple(tokens[id_] for id_ in ids) for ids in known]
-            logged = [(step.left, step.right, step.token) for step in log.steps]
+            tokens = list(map(_as_bytes, self.resume.vocabulary))
+            known = [[tokens[id_] for id_ in ids] for ids in known]
+            logged = [[step.left, step.right, step.token] for step in log.steps]
+            logged = [list(map(_as_bytes, step)) for step in logged]
         if logged != known:
             message = (
                 f"{path} is not the log of the resumed tokenizer; name another file for "
@@ -338,7 +316,8 @@ class Learner:
             bytes=self._unscaled(self.corpus.n_piece_bytes()),
             characters=self._unscaled(counted["characters"]),
         )
-        if self.earlier_log and self.earlier_log.corpus != summary:
+        known = None if self.is_recounted else self.earlier_log
+        if known and known.corpus != summary:
             message = (
                 f"{self.log_path} is the log of training on another corpus; name another "
                 "file for the log, or a new one"
@@ -417,3 +396,7 @@ class Learner:
                 tokens=n_tokens_left,
                 bytes_per_token=bytes_per_token(corpus.bytes, n_tokens_left),
             )
+
+
+def _as_bytes(token: Any) -> Any:  # noqa: ANN401 -- text, bytes, or nothing at an id that no token has
+    return token.encode() if isinstance(token, str) else token

@@ -66,6 +66,8 @@ class TrainingOptions(DialectOptions, total=False):
     forbid: str | Sequence[str] | None
     veto: Callable[[str, str], bool] | None
     cuts: GivenCuts | StrPath | None
+    superwords: int | None
+    superword_pattern: str | Sequence[str] | None
     min_piece_count: int | None
     character_coverage: Weight | None
     max_alphabet: int | None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bytepair._labels import argument
 from bytepair.data._opening import naming
 from bytepair.data._readers import (
     Part,
@@ -23,6 +24,7 @@ from bytepair.data._readers import (
 )
 from bytepair.data._recognise import Source, Stream
 from bytepair.data._sources import list_sources
+from bytepair.errors import TrainingError
 
 from .limits import longest_within
 
@@ -80,6 +82,9 @@ def count_files(
     if not all(are_whole):
         learner.limit_memory(reads_blocks=True)
     is_known = not any(isinstance(source, Stream) for source in alone)
+    if learner.options.get("superwords") is not None and not is_known:
+        message = f"{argument('superwords')}: text is read twice, and a stream cannot be; store it in a file"
+        raise TrainingError(message)
     n_total = sum(source.size for source in alone) if is_known else None
     learner.tally = tally = Tally()
     n_before = 0

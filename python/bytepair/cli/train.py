@@ -35,6 +35,7 @@ from bytepair._training.calls import counts_file, refuse_text_options
 from bytepair._training.earlier import read_earlier
 from bytepair._training.merge_log import MergeLog, bytes_of
 from bytepair._training.progress import ProgressLine
+from bytepair._training.superwords import SUPERWORDS
 from bytepair._weights import Weight
 
 from .command import Argument, Option, command
@@ -88,6 +89,16 @@ UNREHEARSED = ("threads", "min_piece_count")
     *LEARNING_OPTIONS,
     *DIALECT_OPTIONS,
     *LIMIT_OPTIONS,
+    Option(
+        "--superwords N",
+        "Learn N merges within words, then merges beyond words, up to the size. The text is read twice.",
+        type=number(1),
+    ),
+    Option(
+        "--superword-pattern REGEX",
+        "With --superwords, the pattern that splits text for merges beyond words; by default "
+        "superwords, which cuts hardly anything but numbers and rows of punctuation.",
+    ),
     Option(
         "--groups NAME[@WEIGHT]...",
         "Learn only from this group of counts by group, optionally with a weight (en@0.5). May be "
@@ -280,7 +291,7 @@ class Target:
             message = "--format needs --output"
             raise click.UsageError(message)
 
-    def rehearse(self, wanted: dict[str, Any]) -> None:
+    def rehearse(self, given: dict[str, Any]) -> None:
         """Train on a single piece and save the result, so that foreseeable failures happen at once.
 
         Raises
@@ -289,13 +300,18 @@ class Target:
             The options contradict each other, the path has no known format or cannot be
             written, or the format cannot hold tokenizers of this kind.
         """
-        output = self.output
+        output, wanted = self.output, dict(given)
         if output is None:
             return
         if str(output) == "-":
             message = "a tokenizer cannot be written to standard output; name a file"
             raise FileError(message)
         saving.format_of(output, self.format, option="--format")
+        if (
+            wanted.pop("superwords", None) is not None
+        ):  # the second stage has its own pattern
+            pattern = wanted.pop("superword_pattern", None)
+            wanted["pattern"] = SUPERWORDS if pattern is None else pattern
         tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
         with TemporaryFolder() as folder:
             rehearsed = Path(folder) / output.name

@@ -1,7 +1,8 @@
 """``bytepair train --steps``: training on a small text, one merge at a time."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from rich.console import Console
 
@@ -28,13 +29,19 @@ if TYPE_CHECKING:
 __all__ = ["Steps"]
 
 
+class Stage(NamedTuple):
+    """Pieces with their counts, and the number of the first merge that was learned from them."""
+
+    first: int
+    pieces: list[tuple[bytes, int]]
+
+
 class Steps:
     """Keeps the pieces that a learner counted, and shows how they were merged."""
 
     def __init__(self) -> None:
-        self.pieces: list[tuple[bytes, int]] = []
+        self.stages: list[Stage] = []
         self.ties: Ties = "smallest_ids"
-        self.first = 1
         self.cuts: GivenCuts | StrPath | None = None
 
     def take(self, learner: Learner) -> None:
@@ -51,34 +58,40 @@ class Steps:
         pieces = learner.corpus.pieces(MAX_PIECE_BYTES)
         if pieces is None:
             raise TrainingError(TOO_LARGE)
-        self.pieces = pieces
+        first = len(learner.resume.merges) + 1 if learner.resume else 1
+        self.stages.append(Stage(first, pieces))
         self.ties = cast("Ties", learner.dialect.ties)
         self.cuts = learner.options.get("cuts")
-        self.first = len(learner.resume.merges) + 1 if learner.resume else 1
 
     def print(self, tokenizer: Tokenizer) -> None:
         """Print the steps."""
         console = Console(highlight=False, soft_wrap=True)
         print_lines(console, self._lines(tokenizer))
 
-    def _steps(self, tokenizer: Tokenizer) -> Iterator[TrainingStep]:
-        return training_steps(
-            tokenizer, self.pieces, ties=self.ties, first=self.first, cuts=self.cuts
+    def _steps(self, tokenizer: Tokenizer, number: int) -> Iterator[TrainingStep]:
+        """Yield the steps of a stage, which ends where the next one begins."""
+        first, pieces = self.stages[number]
+        steps = training_steps(
+            tokenizer, pieces, ties=self.ties, first=first, cuts=self.cuts
         )
+        later = self.stages[number + 1 :]
+        return islice(steps, later[0].first - first if later else None)
 
     def _lines(self, tokenizer: Tokenizer) -> Iterator[Line]:
         names = tokenizer.vocabulary
-        start = before_merging(
-            tokenizer, self.pieces, n_merges=self.first - 1, cuts=self.cuts
-        )
-        yield from pieces_lines(start, names)
-        for step in self._steps(tokenizer):
-            yield from step_lines(step, names)
+        for number, (first, pieces) in enumerate(self.stages):
+            start = before_merging(
+                tokenizer, pieces, n_merges=first - 1, cuts=self.cuts
+            )
+            yield from pieces_lines(start, names)
+            for step in self._steps(tokenizer, number):
+                yield from step_lines(step, names)
 
     def as_object(self, tokenizer: Tokenizer) -> dict[str, Any]:
         """Return the steps as JSON values; pairs are named by their tokens."""
         names = [token_text(name or "") for name in tokenizer.vocabulary]
-        return {"steps": [_as_object(step, names) for step in self._steps(tokenizer)]}
+        steps = [self._steps(tokenizer, n) for n in range(len(self.stages))]
+        return {"steps": [_as_object(step, names) for step in chain(*steps)]}
 
 
 def _as_object(step: TrainingStep, names: list[str]) -> dict[str, Any]:

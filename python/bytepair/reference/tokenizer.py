@@ -5,16 +5,16 @@
 Special tokens are cut out of a text before anything else happens to it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import regex
 
 from .count import Counts, count
 from .decode import decode_bytes
-from .dialects import Dialect, find
+from .dialects import SUPERWORDS, Dialect, find
 from .encode import encode_piece, whole_pieces
 from .normalize import normalize
 from .split import split, to_bytes, to_text
@@ -254,6 +254,39 @@ def train_from_iterator(
     return learn(count(pieces), chosen, vocab_size, merges, special_tokens, limits)
 
 
+def train_superwords(
+    texts: Collection[str | bytes],
+    *,
+    superwords: int,
+    superword_pattern: str = SUPERWORDS,
+    dialect: str | Dialect = "gpt4o",
+    vocab_size: int | None = None,
+    merges: int | None = None,
+    special_tokens: Collection[str] = (),
+    limits: Limits = NO_LIMITS,
+    **options: object,
+) -> Tokenizer:
+    """Train within words for ``superwords`` merges, then on texts that the second pattern cuts.
+
+    >>> tokenizer = train_superwords(
+    ...     ["of the best of the rest"], superwords=6, merges=9
+    ... )
+    >>> tokenizer.merges[6:]
+    [(b'of', b' the'), (b'of the', b' ')]
+    """
+    chosen = choose(dialect, options)
+    beyond = replace(chosen, split=((superword_pattern, "keep"),))
+    cut = partial(cut_pieces, special_tokens=special_tokens, training=True)
+    within, across = (
+        count(piece for text in texts for piece in cut(text, stage))
+        for stage in (chosen, beyond)
+    )
+    first = learn(within, chosen, None, superwords, special_tokens, limits)
+    return learn(
+        across, beyond, vocab_size, merges, special_tokens, limits, first.learned
+    )
+
+
 def train_from_counts(
     counts: Mapping[str | bytes, int],
     *,
@@ -303,6 +336,7 @@ def learn(
     n_merges: int | None,
     special_tokens: Collection[str],
     limits: Limits = NO_LIMITS,
+    begin: Sequence[Merge] = (),
 ) -> Tokenizer:
     """Train, and put the unknown token and the special tokens after the others."""
     if isinstance(special_tokens, (set, frozenset)):
@@ -318,6 +352,7 @@ def learn(
         n_tokens=None if vocab_size is None else vocab_size - len(names),
         n_merges=n_merges,
         limits=limits,
+        begin=begin,
     )
     tokens += [special(name) for name in names]
     return Tokenizer(dialect, tuple(tokens), tuple(learned))

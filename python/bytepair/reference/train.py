@@ -71,10 +71,12 @@ def train(
     n_tokens: int | None = None,
     n_merges: int | None = None,
     limits: Limits = NO_LIMITS,
+    begin: Sequence[Merge] = (),
 ) -> tuple[list[Token], list[Merge]]:
     """Learn until there are ``n_tokens`` tokens or ``n_merges`` merges.
 
-    Training stops earlier if no pair occurs ``min_count`` times. Returns the tokens in
+    Training stops earlier if no pair occurs ``min_count`` times. It may ``begin`` with merges
+    that were learned before, which are made in their order. Returns the tokens in
     the order of their ids, and the merges. Every merge makes a new token: text
     between two borders that no merge has crossed is segmented as if it were alone,
     so the same units never come from two different pairs.
@@ -101,7 +103,10 @@ def train(
         message = f"{n_tokens} tokens cannot hold the alphabet of {len(letters)}"
         raise ValueError(message)
     ids = {token: id_ for id_, token in enumerate(letters)}
-    merges: list[Merge] = []
+    merges = list(begin)
+    for left, right, _ in begin:
+        ids[join(left, right)] = len(ids)
+        words = [(merge(word, (left, right)), n_pieces) for word, n_pieces in words]
     while len(ids) != n_tokens and len(merges) != n_merges:
         pair_counts = count_pairs(words)
         for pair in list(pair_counts):  # a unit without an id is in none

@@ -1,0 +1,185 @@
+"""Tokens of several words: two stages of training, as SuperBPE's trainer does them.
+
+That two stages learn what the definition learns is tested in `test_against_reference.py`.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.commands import refused, run
+
+import bytepair
+from bytepair import TokenizerError, TrainingError, TrainingInterrupted
+
+RECORDED = json.loads(
+    (Path(__file__).parent / "vectors" / "superwords.json").read_text()
+)
+WORDS = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+TEXTS = ["it is one of the best, one of the most: of the best\nof the 12345 best"] * 9
+OPTIONS = {"superwords": 20, "merges": 50, "max_words": 3, "forbid": "colon-space"}
+
+
+@pytest.mark.parametrize("case", RECORDED, ids=lambda case: case["name"])
+def test_merges_are_those_of_superbpes_trainer(case):
+    """It leaves out inherited merges that never apply beyond words; here they stay, and their ids with them."""
+    dropped = set(case["dropped"])
+    tokenizer = bytepair.train_from_iterator(
+        case["texts"],
+        pattern=WORDS,
+        superwords=case["inherited"],
+        merges=len(case["merges"]) + len(dropped),
+        min_count=case["min_count"],
+        max_words=4,
+        forbid="colon-space",
+    )
+    names = [mapped(name) for name in tokenizer.vocabulary]
+    log = tokenizer.inspect().merge_log
+    merges = [f"{names[left]} {names[right]}" for left, right, *_ in log]
+    assert [merge for merge in merges if merge not in dropped] == case["merges"]
+
+
+def mapped(name):
+    """Write bytes as visible characters, as GPT-2's files do."""
+    visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in visible]
+    shown = {byte: chr(byte) for byte in visible}
+    shown |= {byte: chr(256 + place) for place, byte in enumerate(others)}
+    data = name.encode() if isinstance(name, str) else name
+    return "".join(shown[byte] for byte in data)
+
+
+def interrupted_at(phase, n_merges, **options):
+    """Train until a number of merges, or until the second stage counts."""
+    seen = []
+
+    def stop(progress):
+        seen.append(progress.phase)
+        is_second = seen.count("count") > 1 or len(set(seen)) > 1
+        if (progress.phase == phase == "merge" and progress.done >= n_merges) or (
+            phase == "count"
+            and progress.phase == "count"
+            and "merge" in seen
+            and is_second
+        ):
+            raise KeyboardInterrupt
+
+    with pytest.raises(TrainingInterrupted) as caught:
+        bytepair.train(**options, progress=stop)
+    return caught.value.tokenizer
+
+
+@pytest.mark.parametrize(
+    ("phase", "n_merges"), [("merge", 1), ("merge", 21), ("count", 0)]
+)
+def test_training_goes_on_in_the_stage_in_which_it_was_interrupted(
+    tmp_path, phase, n_merges
+):
+    """The merges and the log are those of training at once, whatever the stage."""
+    corpus, log, whole_log = (tmp_path / name for name in ("text", "log", "whole"))
+    corpus.write_text("\n".join(TEXTS))
+    options = {"files": corpus, **OPTIONS}
+    whole = bytepair.train(**options, log=whole_log)
+    part = interrupted_at(phase, n_merges, **options, log=log)
+    assert 0 < len(part.merges) < 50
+    again = bytepair.train(**options, resume=part, log=log)
+    assert again == whole
+    assert bytepair.read_log(log) == bytepair.read_log(whole_log)
+    steps = bytepair.read_log(log).steps
+    assert [step.step for step in steps] == list(range(1, len(whole.merges) + 1))
+
+
+def test_every_learned_superword_is_encoded():
+    """The text is encoded as the second stage left it, and special tokens have the last ids."""
+    tokenizer = bytepair.train_from_iterator(TEXTS, **OPTIONS, special_tokens=["<s>"])
+    tokens = tokenizer.tokenize(TEXTS[0])
+    assert any(token.count(" ") > 1 for token in tokens)
+    assert tokenizer.special_tokens == {"<s>": tokenizer.n_vocab - 1}
+    reports = []
+    bytepair.train_from_iterator(TEXTS, **OPTIONS, progress=reports.append)
+    assert reports[-1].tokens == 9 * len(tokens)
+    assert [report.phase for report in reports].count("done") == 1
+
+
+def test_the_command_trains_and_shows_both_stages(tmp_path):
+    """--steps walks through the pieces of each stage; the file has the second pattern."""
+    corpus, own = tmp_path / "text", tmp_path / "own.json"
+    corpus.write_text("\n".join(TEXTS))
+    command = ["train", corpus, "--superwords", "4", "--merges", "9", "-o", own]
+    steps = json.loads(run(*command, "--steps", "--json").stdout)["steps"]
+    assert [step["step"] for step in steps] == list(range(1, 10))
+    assert max(len(step["pieces"]) for step in steps[:4]) > len(steps[4]["pieces"])
+    split = bytepair.Tokenizer.from_file(own).inspect().description["split"]
+    assert split.startswith(r"\p{N}{1,3}| ?")
+    message = refused(
+        *command[:-2], "--dialect", "sennrich", "-o", tmp_path / "own.bytepair"
+    )
+    assert "--superwords: the dialect drops what stands between words" in message
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"superwords": 0}, TrainingError, "at least 1"),
+        (
+            {"superwords": 9, "merges": 9},
+            TrainingError,
+            "9 merges within words leave none",
+        ),
+        (
+            {"superwords": 9, "vocab_size": 265},
+            TrainingError,
+            "256 ids are those of bytes",
+        ),
+        ({"superwords": "9"}, TypeError, "a whole number"),
+        ({"superword_pattern": "x"}, TrainingError, "needs superwords"),
+        (
+            {"superwords": 3, "dialect": "subword-nmt"},
+            TokenizerError,
+            "drops what stands",
+        ),
+        (
+            {"superwords": 3, "pattern": "", "end_mark": "_"},
+            TokenizerError,
+            "marks words",
+        ),
+        ({"superwords": 3, "superword_pattern": "("}, TokenizerError, "pattern error"),
+        ({"superwords": 3, "resume": "part"}, TokenizerError, "special tokens"),
+    ],
+)
+def test_bad_options_are_refused_before_text_is_read(options, error, words):
+    """A transition without an end, dialects without spaces, a pattern that is no pattern."""
+    options = dict(options)
+    if options.pop("resume", None):
+        options["resume"] = bytepair.train_from_iterator(
+            TEXTS, merges=9, special_tokens=["<s>"]
+        )
+        options["resume"] = bytepair.surgery.extend(
+            options["resume"], texts=["xyz"] * 9, add=1
+        ).tokenizer
+    with pytest.raises(error) as caught:
+        bytepair.train_from_iterator(TEXTS, **options)
+    assert words in str(caught.value)
+
+
+def test_text_that_can_be_read_once_is_refused(tmp_path):
+    """An iterator, standard input, and counts."""
+    with pytest.raises(TrainingError, match="read twice"):
+        bytepair.train_from_iterator(iter(TEXTS), **OPTIONS)
+    with pytest.raises(TrainingError, match="counts do not tell"):
+        bytepair.train_from_counts({"a b": 3}, **OPTIONS)
+    command = [
+        "train",
+        "-",
+        "--superwords",
+        "3",
+        "--merges",
+        "9",
+        "-o",
+        tmp_path / "own.json",
+    ]
+    assert "--superwords: text is read twice" in refused(*command)
