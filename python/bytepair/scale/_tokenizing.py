@@ -23,6 +23,7 @@ from bytepair.data._work import Dataset, commit
 from bytepair.errors import TokenizerError
 
 from . import _local
+from ._decoding import OldReading, OldTask, open_shards
 from ._engine import refuse_processes
 from ._writing import ShardSpec, write_shards
 
@@ -67,25 +68,33 @@ class TokenizeProgress:
 
 @dataclass(frozen=True)
 class _Work:
-    """Does one task; it is pickled for other processes."""
+    """Does one task; it is pickled for other processes.
+
+    Attributes
+    ----------
+    open_task
+        Gives the batches of a task.
+    skip_bad
+        Whether a task that skipped lines in an earlier run is done.
+    """
 
     spec: ShardSpec
-    options: ReadOptions
     dataset: Dataset
+    open_task: Callable[[Any], _Reading | OldReading]
+    skip_bad: bool
 
     def __call__(
-        self, numbered: tuple[int, Task], tell: Tell | None = None
+        self, numbered: tuple[int, Task | OldTask], tell: Tell | None = None
     ) -> dict[str, Any]:
         number, task = numbered
-        reading = _Reading(task, self.options, Tally())
+        reading = self.open_task(task)
 
         def watch(n_tokens: int) -> None:
             if tell is not None:
                 tell((reading.done_bytes(), reading.tally.documents, n_tokens))
 
         def described(written: dict[str, Any]) -> dict[str, Any]:
-            tally = asdict(reading.tally)
-            return {"parts": parts_of(task), "tally": tally, **written}
+            return {"parts": parts_of(task), "tally": reading.tallied(), **written}
 
         def note(written: dict[str, Any]) -> None:
             self.dataset.note(number, described(written))
@@ -96,25 +105,32 @@ class _Work:
                 write_shards(reading, self.spec, folder, name, watch, note)
             )
         except TokenizerError as error:
-            if reading.path is None or reading.path in str(error):
+            message = reading.named(error)
+            if message == str(error):
                 raise
-            message = f"while tokenizing {reading.path}: {error}"
             raise type(error)(message) from error
 
 
-def parts_of(task: Task) -> list[dict[str, Any]]:
+def parts_of(task: Task | OldTask) -> list[dict[str, Any]]:
     """Return what a task reads, as in notes and manifests."""
+    if isinstance(task, OldTask):
+        return list(task.written["parts"])
     return [
         {"path": part.source.path, "start": part.start, "stop": part.stop}
         for part in task
     ]
 
 
+def _size_of(task: Task | OldTask) -> int:
+    """Return the bytes of what a task reads, as they are stored."""
+    return task.size if isinstance(task, OldTask) else sum(part.size for part in task)
+
+
 class _Reading:
     """The batches of a task, and the source that is being read."""
 
-    def __init__(self, task: Task, options: ReadOptions, tally: Tally) -> None:
-        self.task, self.options, self.tally = task, options, tally
+    def __init__(self, task: Task, options: ReadOptions) -> None:
+        self.task, self.options, self.tally = task, options, Tally()
         self.part: Part | None = None
         self.bytes_before = 0
 
@@ -124,15 +140,19 @@ class _Reading:
             yield from read_part(part, self.options, self.tally)
             self.bytes_before += part.size
 
-    @property
-    def path(self) -> str | None:
-        """The source that is being read."""
-        return None if self.part is None else self.part.source.path
-
     def done_bytes(self) -> int:
         """Return how much of the task is read, in bytes as they are stored."""
         place = 0 if self.part is None else self.tally.place(self.part)
         return self.bytes_before + place
+
+    def tallied(self) -> dict[str, Any]:
+        """Return the numbers of what was read."""
+        return asdict(self.tally)
+
+    def named(self, error: TokenizerError) -> str:
+        """Return the message of an error, with the source that is being read."""
+        path = "" if self.part is None else self.part.source.path
+        return str(error) if path in str(error) else f"while tokenizing {path}: {error}"
 
 
 def tokenize(
@@ -260,28 +280,126 @@ def tokenize(
     if finished is not None:
         return finished
     tasks = plan(sources, options, task_bytes)
-    with dataset.writing():
+    open_task = partial(_Reading, options=options)
+    work = _Work(spec, dataset, open_task, bool(skip_bad))
+    return _carry_out(work, tasks, engine, processes, progress)
+
+
+def retokenize(
+    tokenizer: Tokenizer | StrPath,
+    from_ids: StrPath,
+    output: StrPath,
+    *,
+    old_tokenizer: Tokenizer | StrPath,
+    format: ShardFormat = "npy",
+    begin_of_document: str | None = None,
+    end_of_document: str | None = None,
+    added_tokens: Literal["find", "text"] = "find",
+    shard_tokens: int | None = None,
+    processes: int = 1,
+    threads: int | None = None,
+    progress: Callable[[TokenizeProgress], object] | None = None,
+    engine: Engine | None = None,
+) -> dict[str, Any]:
+    r"""Write finished shards again in the ids of another tokenizer, and return the manifest.
+
+    The corpus is not needed. Each document is decoded by the tokenizer that wrote it and encoded by the
+    new one; documents and their order are kept. If the old tokenizer gives back every text, the shards
+    are those of :func:`tokenize` on the corpus, and so is the manifest, apart from ``from_ids`` in its
+    plan. What the old tokenizer loses is named there. The tokens that were put around documents are
+    removed, and the new ones are put there. The same call continues an interrupted run.
+
+    Parameters
+    ----------
+    tokenizer
+        The new tokenizer, or its path.
+    from_ids
+        The folder of the finished shards, in any format.
+    output
+        A new or empty folder, or that of an earlier run with the same settings.
+    old_tokenizer
+        The tokenizer that wrote the shards, or its path.
+    format, begin_of_document, end_of_document, added_tokens, shard_tokens
+        As in :func:`tokenize`, for the new shards. Each task of the old dataset is one task.
+    processes, threads, progress, engine
+        As in :func:`tokenize`; bytes are those of the old shards.
+
+    Raises
+    ------
+    TokenizerError
+        Another tokenizer wrote the shards, or the text of a document is not certain: it has unknown
+        tokens, special tokens inside, or another encoding. The message names the document.
+    FileError
+        The folder holds no finished dataset, or a file has changed since it was written.
+
+    Examples
+    --------
+    >>> import bytepair, pathlib, tempfile
+    >>> from bytepair.data import TokenDataset
+    >>> from bytepair.scale import retokenize, tokenize
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "docs.txt").write_text("low\nlower\n")
+    >>> old = bytepair.train_from_iterator(["low low"], vocab_size=258)
+    >>> new = bytepair.train_from_iterator(["lower lower"], vocab_size=260)
+    >>> _ = tokenize(old, folder / "docs.txt", folder / "old", lines=True)
+    >>> _ = retokenize(new, folder / "old", folder / "new", old_tokenizer=old)
+    >>> [ids.tolist() for ids in TokenDataset(folder / "new")]
+    [[257, 86], [259]]
+    """
+    for path in (from_ids, output):
+        refuse_no_name(path)
+    check_whole(shard_tokens=shard_tokens, processes=processes, threads=threads)
+    refuse_processes(engine, processes)
+    threads = 1 if threads is None and (processes > 1 or engine) else threads
+    spec = ShardSpec(
+        loaded(tokenizer),
+        format,
+        begin_of_document,
+        end_of_document,
+        shard_tokens,
+        threads,
+        added_tokens,
+    )
+    refuse_overwriting([from_ids], [output])
+    old, tasks = open_shards(from_ids, loaded(old_tokenizer), threads)
+    plan = {**spec.plan, **old.origin}
+    dataset = Dataset(Path(output), plan, behaviour_of(spec.tokenizer))
+    finished = dataset.finished()
+    if finished is not None:
+        return finished
+    work = _Work(spec, dataset, partial(OldReading, old=old), skip_bad=True)
+    return _carry_out(work, tasks, engine, processes, progress)
+
+
+def _carry_out(
+    work: _Work,
+    tasks: Sequence[Task | OldTask],
+    engine: Engine | None,
+    processes: int,
+    progress: Callable[[TokenizeProgress], object] | None,
+) -> dict[str, Any]:
+    """Write what is left of a dataset; return its manifest."""
+    with work.dataset.writing():
         run = engine.run if engine else partial(_local.run, processes=processes)
-        work = _Work(spec, options, dataset)
         done = _do(work, tasks, run, progress, is_watched=engine is None)
-        return commit(dataset, done)
+        return commit(work.dataset, done)
 
 
 def _do(
     work: _Work,
-    tasks: list[Task],
-    run: Callable[..., Iterator[tuple[tuple[int, Task], dict[str, Any]]]],
+    tasks: Sequence[Task | OldTask],
+    run: Callable[..., Iterator[tuple[tuple[int, Task | OldTask], dict[str, Any]]]],
     progress: Callable[[TokenizeProgress], object] | None,
     *,
     is_watched: bool,
 ) -> list[dict[str, Any]]:
     """Do the remaining tasks; return what each task wrote."""
     start = time.perf_counter()
-    sizes = [sum(part.size for part in task) for task in tasks]
+    sizes = list(map(_size_of, tasks))
     done: dict[int, dict[str, Any]] = {}
     for number, task in enumerate(tasks):
         noted = work.dataset.noted(number, parts_of(task))
-        if noted and (work.options.skip_bad or not noted["tally"]["bad"]):
+        if noted and (work.skip_bad or not noted["tally"]["bad"]):
             done[number] = noted
     resumed_bytes = sum(sizes[number] for number in done)
 
