@@ -82,10 +82,15 @@ class OldShards:
         return self.spec.tokenizer.inspect().description["loses"]
 
     @cached_property
-    def unknown(self) -> int | None:
-        """The id of the unknown token, which stands for text that is not known."""
-        name = self.spec.tokenizer.inspect().settings["unknown"]
-        return None if name is None else self.spec.tokenizer.token_to_id(name)
+    def unclear(self) -> dict[int, str]:
+        """The tokens that do not say which text stood in their place, or beside them, by id."""
+        tokenizer = self.spec.tokenizer
+        tokens = tokenizer.inspect().tokens()
+        found = {token.id: str(token) for token in tokens if token.kind == "unknown"}
+        if DROPPED in self.loses and self.spec.added_tokens == "find":
+            added = tokenizer.added_tokens.items()
+            found |= {id_: str(token) for id_, token in added if not token.special}
+        return found
 
     @property
     def origin(self) -> dict[str, Any]:
@@ -161,10 +166,11 @@ class OldShards:
     def _text(self, row: NDArray[Any], number: int) -> bytes:
         """Return the text of a document, given its number."""
         ids, tokenizer = row[self._kept], self.spec.tokenizer
-        if self.unknown is not None and self.unknown in ids:
+        unclear = [id_ for id_ in self.unclear if id_ in ids]
+        if unclear:
             message = (
-                f"{self._document(number)}: it has the unknown token, whose text is not known; "
-                "tokenize the corpus itself"
+                f"{self._document(number)}: it has the token {self.unclear[unclear[0]]!r}, and which "
+                "text stood there is not known; tokenize the corpus itself"
             )
             raise UnknownTokenError(message)
         try:
