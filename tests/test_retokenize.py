@@ -121,6 +121,20 @@ def test_bytes_that_are_not_utf8_go_through(tmp_path):
         scale.retokenize(trained("sennrich"), source, tmp_path / "x", **route)
 
 
+def test_a_space_that_decoding_removes_comes_back(tmp_path):
+    """Some decoders remove one before each text, although only texts that begin without one get it."""
+    space = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"}
+    model = {"type": "BPE", "vocab": {"▁": 0, "a": 1}, "merges": []}
+    content = {"model": model, "pre_tokenizer": space, "decoder": space}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    old, new = bytepair.Tokenizer.from_file(tmp_path / "tokenizer.json"), trained()
+    (tmp_path / "c.txt").write_text("a\n   a\n a\na a\n")
+    scale.tokenize(old, tmp_path / "c.txt", tmp_path / "old", lines=True)
+    scale.retokenize(new, tmp_path / "old", tmp_path / "new", old_tokenizer=old)
+    found = [new.decode(ids) for ids in TokenDataset(tmp_path / "new")]
+    assert found == ["a", "   a", "a", "a a"]
+
+
 @pytest.mark.parametrize(
     ("options", "text", "message"),
     [
@@ -162,7 +176,7 @@ def old(tmp_path, corpus):
     ("place", "id_", "message"),
     [
         (3, MARK, f"document 2: the special token '{re.escape(MARK)}' is inside it"),
-        (0, MARK, "document 2: the tokenizer that wrote it encodes its text to other"),
+        (0, MARK, "document 2: its ids are not those of the text"),
         (3, 9999, "document 2: no token has the id 9999"),
     ],
 )

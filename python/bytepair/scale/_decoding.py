@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from bytepair import DecodeStream
 from bytepair._labels import argument
@@ -134,19 +134,19 @@ class OldShards:
         """
         rows = np.split(ids, ends[:-1])
         texts = [self._text(row, first + number) for number, row in enumerate(rows)]
-        pa = load("pyarrow")
-        batch = text_batch(pa.array(texts, pa.large_binary()))
+        batch = _batch_of(texts)
         try:
             again, again_ends = self.spec.encode(batch)
         except TokenizerError as error:
             raise type(error)(self.named(error, first)) from error
         if np.array_equal(ends, again_ends) and np.array_equal(ids, again):
             return batch
-        encoded = np.split(again, again_ends[:-1])
-        for number, (row, other) in enumerate(zip(rows, encoded, strict=True)):
-            if not np.array_equal(row, other):
-                self._refuse(row, first + number)
-        return batch
+        for number, other in enumerate(np.split(again, again_ends[:-1])):
+            if not np.array_equal(rows[number], other):
+                texts[number] = self._spaced(
+                    texts[number], rows[number], first + number
+                )
+        return _batch_of(texts)
 
     def named(self, error: TokenizerError, first: int) -> str:
         """Return a message that names the document of a batch, given the number of its first one."""
@@ -185,18 +185,32 @@ class OldShards:
     def _document(self, number: int) -> str:
         return f"{self.folder}: document {number:,}"
 
-    def _refuse(self, row: NDArray[Any], number: int) -> NoReturn:
+    def _spaced(self, text: bytes, row: NDArray[Any], number: int) -> bytes:
+        """Return a text with a space before it, which some decoders remove although none was added.
+
+        Raises
+        ------
+        TokenizerError
+            The ids of the document are not those of this text either.
+        """
+        if np.array_equal(row, self.spec.encode(_batch_of([b" " + text]))[0]):
+            return b" " + text
         names = self.spec.tokenizer.special_tokens
         special = {id_: name for name, id_ in names.items()}
         inside = [special[id_] for id_ in row[self._kept].tolist() if id_ in special]
-        problem = (
-            f"the special token {inside[0]!r} is inside it, and bytepair puts special tokens only "
-            "around documents"
-            if inside
-            else "the tokenizer that wrote it encodes its text to other ids now"
-        )
+        problem = "its ids are not those of the text that they are decoded to"
+        if inside:
+            problem = (
+                f"the special token {inside[0]!r} is inside it, and bytepair puts special tokens only "
+                "around documents"
+            )
         message = f"{self._document(number)}: {problem}; tokenize the corpus itself"
         raise TokenizerError(message)
+
+
+def _batch_of(texts: list[bytes]) -> pa.RecordBatch:
+    pa = load("pyarrow")
+    return text_batch(pa.array(texts, pa.large_binary()))
 
 
 def open_shards(
