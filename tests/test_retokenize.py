@@ -56,7 +56,7 @@ def written_files(folder):
 ROUTES = [
     ("gpt4o npy", "sentencepiece megatron"),
     ("byte-stream bin", "gpt2 datatrove"),
-    ("sentencepiece parquet", "letters-digits npy"),
+    ("sentencepiece npy", "letters-digits npy"),
     ("sennrich megatron", "gpt4o bin"),
     ("tekken datatrove", "sennrich parquet"),
 ]
@@ -88,7 +88,7 @@ def test_new_shards_are_those_of_the_corpus(
         second, corpus, tmp_path / "expected", **options, **reading
     )
     told = []
-    found = scale.retokenize(
+    found = scale.tokenize(
         second,
         tmp_path / "old",
         tmp_path / "new",
@@ -115,10 +115,10 @@ def test_bytes_that_are_not_utf8_go_through(tmp_path):
     for tokenizer, name in ((old, "old"), (new, "expected")):
         scale.tokenize(tokenizer, tmp_path / "c.txt", tmp_path / name, lines=True)
     source, route = tmp_path / "old", {"old_tokenizer": old}
-    scale.retokenize(new, source, tmp_path / "new", **route)
+    scale.tokenize(new, source, tmp_path / "new", **route)
     assert written_files(tmp_path / "new") == written_files(tmp_path / "expected")
     with pytest.raises(bytepair.EncodingError, match=r"old: document 1: .* not UTF-8"):
-        scale.retokenize(trained("sennrich"), source, tmp_path / "x", **route)
+        scale.tokenize(trained("sennrich"), source, tmp_path / "x", **route)
 
 
 def test_a_space_that_decoding_removes_comes_back(tmp_path):
@@ -130,7 +130,7 @@ def test_a_space_that_decoding_removes_comes_back(tmp_path):
     old, new = bytepair.Tokenizer.from_file(tmp_path / "tokenizer.json"), trained()
     (tmp_path / "c.txt").write_text("a\n   a\n a\na a\n")
     scale.tokenize(old, tmp_path / "c.txt", tmp_path / "old", lines=True)
-    scale.retokenize(new, tmp_path / "old", tmp_path / "new", old_tokenizer=old)
+    scale.tokenize(new, tmp_path / "old", tmp_path / "new", old_tokenizer=old)
     found = [new.decode(ids) for ids in TokenDataset(tmp_path / "new")]
     assert found == ["a", "   a", "a", "a a"]
 
@@ -141,12 +141,12 @@ def test_a_space_that_decoding_removes_comes_back(tmp_path):
         (
             {"dialect": "sennrich"},
             "low wide low",
-            "document 1: it has the token 'wide'",
+            "document 1: which text stood for 'wide'",
         ),
         (
             {"dialect": "sennrich", "unknown_token": "<u>"},
             "z",
-            "it has the token '<u>'",
+            "which text stood for '<u>'",
         ),
         ({"dialect": "unknown-token"}, "low", "does not mark where they end"),
     ],
@@ -157,9 +157,7 @@ def test_text_that_is_not_certain_is_refused(tmp_path, options, text, message):
     (tmp_path / "c.txt").write_text(f"low\n{text}\n")
     scale.tokenize(old, tmp_path / "c.txt", tmp_path / "old", lines=True)
     with pytest.raises(TokenizerError, match=message):
-        scale.retokenize(
-            trained(), tmp_path / "old", tmp_path / "new", old_tokenizer=old
-        )
+        scale.tokenize(trained(), tmp_path / "old", tmp_path / "new", old_tokenizer=old)
     assert not (tmp_path / "new" / "manifest.json").exists()
 
 
@@ -192,11 +190,11 @@ def test_ids_that_the_tokenizer_does_not_write_are_refused(
     manifest = json.loads((tmp_path / "old" / "manifest.json").read_text())
     file = manifest["tasks"][0]["shards"][0]["files"][path.name]
     with pytest.raises(FileError, match=r"000\.npy has changed since it was written"):
-        scale.retokenize(old, tmp_path / "old", tmp_path / "new", old_tokenizer=old)
+        scale.tokenize(old, tmp_path / "old", tmp_path / "new", old_tokenizer=old)
     file["sha256"] = _shards.sha256_of(path)
     (tmp_path / "old" / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(TokenizerError, match=f"old: {message}"):
-        scale.retokenize(old, tmp_path / "old", tmp_path / "other", old_tokenizer=old)
+        scale.tokenize(old, tmp_path / "old", tmp_path / "other", old_tokenizer=old)
 
 
 def test_other_folders_and_tokenizers_are_refused(tmp_path, old, corpus):
@@ -205,13 +203,13 @@ def test_other_folders_and_tokenizers_are_refused(tmp_path, old, corpus):
 
     def refused_with(message, folder=source, output=out, old_tokenizer=old):
         with pytest.raises(TokenizerError, match=message):
-            scale.retokenize(other, folder, output, old_tokenizer=old_tokenizer)
+            scale.tokenize(other, folder, output, old_tokenizer=old_tokenizer)
 
     refused_with("no dataset, there is no manifest", corpus)
     refused_with("name a path outside", output=source)
-    both = f"{old.fingerprint} wrote these .*old_tokenizer is {other.fingerprint}"
+    both = f"another tokenizer, {old.fingerprint}; this one is {other.fingerprint}"
     refused_with(both, old_tokenizer=other)
-    scale.retokenize(other, source, out, old_tokenizer=old)
+    scale.tokenize(other, source, out, old_tokenizer=old)
     (source / "manifest.json").write_text((source / "manifest.json").read_text() + " ")
     refused_with("started with different settings .from_ids")
     (source / "manifest.json").unlink()
@@ -236,7 +234,7 @@ def finish_two(shard):
     return finish(shard)
 _shards._Shard.finish = finish_two
 old, new, folder, out = sys.argv[1:]
-scale.retokenize(new, folder, out, old_tokenizer=old)
+scale.tokenize(new, folder, out, old_tokenizer=old)
 """
     files, out = [tmp_path / "a.bytepair", tmp_path / "b.bytepair"], tmp_path / "out"
     run_python(program, *files, tmp_path / "old", out, code=-signal.SIGKILL)
@@ -244,7 +242,7 @@ scale.retokenize(new, folder, out, old_tokenizer=old)
     before = kept.stat().st_mtime_ns
     for name in ("out", "whole"):
         options = {"processes": 2} if name == "out" else {}
-        scale.retokenize(
+        scale.tokenize(
             new, tmp_path / "old", tmp_path / name, old_tokenizer=old, **options
         )
     assert kept.stat().st_mtime_ns == before
@@ -259,15 +257,12 @@ def test_the_command_says_what_the_old_ids_do_not_hold(tmp_path, corpus):
     scale.tokenize(old, corpus, tmp_path / "old")
     shard = ["shard", tmp_path / "new.bytepair", "-o", tmp_path / "new"]
     route = ["--from-ids", tmp_path / "old", "--with", tmp_path / "old.bytepair"]
-    assert "CORPUS or --from-ids" in refused(*shard, code=2)
-    assert "CORPUS or --from-ids" in refused(*shard, corpus, *route, code=2)
-    assert "belong together" in refused(*shard, *route[:2], code=2)
-    assert "belong together" in refused(*shard, corpus, *route[2:], code=2)
-    for option in (["--field", "x"], ["--check"], ["--task-size", "1MB"]):
-        told = refused(*shard, *route, *option, code=2)
-        assert f"{option[0]} is for a corpus" in told
+    for typed in ([], [corpus, *route], route[:2], [corpus, *route[2:]]):
+        assert "give either CORPUS, or both" in refused(*shard, *typed, code=2)
+    for option in (["--field", "x"], ["--input-format", "text"], ["--task-size", "1"]):
+        assert option[0] in refused(*shard, *route, *option)
     wrong = [*route[:3], tmp_path / "new.bytepair"]
-    assert f"--with is {new.fingerprint}" in refused(*shard, *wrong)
+    assert f"this one is {new.fingerprint}" in refused(*shard, *wrong)
     done = run(*shard, *route, "--processes", 1, "--end-of-document", MARK)
     assert "84 documents" in done.stderr
     assert "the new ones do not: what normalizing changes" in done.stderr

@@ -91,7 +91,7 @@ def test_a_killed_worker_shows_in_no_result(engine, tmp_path, corpus):
     )
     assert local == other
     again = {"old_tokenizer": tokenizer, "engine": engine}
-    scale.retokenize(tokenizer, tmp_path / "ray", tmp_path / "again", **again)
+    scale.tokenize(tokenizer, tmp_path / "ray", tmp_path / "again", **again)
     assert all(
         (tmp_path / "again" / name).read_bytes() == data
         for name, data in other.items()

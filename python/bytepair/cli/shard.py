@@ -1,7 +1,6 @@
 """``bytepair shard``: a corpus to a folder of shards of tokens, resumed where it stopped."""
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,8 @@ from bytepair import Tokenizer, TokenizerError
 from bytepair._plurals import amount
 from bytepair._terminal import clock
 
-from .command import Argument, Option, command, refuse_options
-from .corpus_options import (
-    CORPUS,
-    CORPUS_OPTIONS,
-    LEARNING_OPTIONS,
-    listed,
-    with_engine,
-)
+from .command import Argument, Option, command
+from .corpus_options import CORPUS, CORPUS_OPTIONS, listed, with_engine
 from .options import ADDED_TOKENS, JSON, QUIET, TOKENIZER
 from .problems import remark
 from .progress_line import ProgressLine
@@ -30,13 +23,22 @@ if TYPE_CHECKING:
 
 __all__ = ["shard"]
 
-OF_CORPUS = {*(str(option.name) for option in LEARNING_OPTIONS), "lines", "task_bytes"}
-"""Options that shards have no use for, by their names in Python."""
-
 
 @command(
     TOKENIZER,
     Argument("corpus", "[CORPUS]...", CORPUS.help or "", reads=True),
+    Option(
+        "--from-ids DIR",
+        "Read finished shards instead of CORPUS, to write them in the ids of TOKENIZER.",
+        reads=True,
+    ),
+    Option(
+        "--with TOKENIZER",
+        "The tokenizer that wrote the shards of --from-ids.",
+        name="old_tokenizer",
+        type=TokenizerPath(),
+        reads=True,
+    ),
     Option(
         "-o, --output DIR",
         "A new folder, or the folder of a run to continue.",
@@ -62,19 +64,6 @@ OF_CORPUS = {*(str(option.name) for option in LEARNING_OPTIONS), "lines", "task_
         "Start a new shard before a document that would exceed this number of tokens.",
         type=number(1),
     ),
-    Option(
-        "--from-ids DIR",
-        "Finished shards to write again in the ids of TOKENIZER, instead of a corpus.",
-        type=Path,
-        reads=True,
-    ),
-    Option(
-        "--with TOKENIZER",
-        "The tokenizer that wrote the shards of --from-ids.",
-        name="old_tokenizer",
-        type=TokenizerPath(),
-        reads=True,
-    ),
     *CORPUS_OPTIONS,
     Option(
         "--check",
@@ -88,8 +77,7 @@ def shard(
     corpus: list[str] | None = None,
     *,
     output: Path,
-    from_ids: Path | None = None,
-    old_tokenizer: Path | None = None,
+    from_ids: str | None = None,
     check: bool = False,
     quiet: bool = False,
     as_json: bool = False,
@@ -97,20 +85,17 @@ def shard(
 ) -> None:
     """Tokenize a corpus into shards; running it again continues an interrupted run.
 
-    $ bytepair shard tokenizer.json corpus.txt -o shards
     $ bytepair shard tokenizer.json corpus.jsonl --field text -o fields
-    $ bytepair shard tokenizer.json corpus.txt --end-of-document '<|end|>' -o ended
+    $ bytepair shard tokenizer.json corpus.txt --end-of-document '<|end|>' -o shards
     $ bytepair shard other.json --from-ids shards --with tokenizer.json -o others
     """
     from bytepair import scale
     from bytepair.data import check_dataset
     from bytepair.data._dataset import MAPPED
 
-    if bool(corpus) == (from_ids is not None):
-        message = "give either CORPUS or --from-ids"
-        raise click.UsageError(message)
-    if (from_ids is None) != (old_tokenizer is None):
-        message = "--from-ids and --with belong together; give both or neither"
+    of_ids = {from_ids is not None, "old_tokenizer" in options}
+    if of_ids != {corpus is None}:
+        message = "give either CORPUS, or both --from-ids and --with"
         raise click.UsageError(message)
     shard_format = options.get("format", "npy")
     if check and shard_format not in MAPPED:
@@ -121,20 +106,17 @@ def shard(
         raise TokenizerError(message)
     line = ProgressLine(is_shown=not quiet)
     tokenizer = Tokenizer.from_file(tokenizer_path)
+    sources: Any = from_ids
     if corpus:
         sources, described, options = listed(corpus, options)
         line.note(described)
-        write = partial(scale.tokenize, tokenizer, sources, output)
     else:
-        useless = OF_CORPUS & options.keys() | ({"check"} if check else set())
-        refuse_options(
-            sorted(useless), "is for a corpus, and has no effect on --from-ids"
-        )
-        shards = {"from_ids": from_ids, "old_tokenizer": old_tokenizer}
-        options = {**with_engine(options), **shards}
-        write = partial(scale.retokenize, tokenizer, output=output)
+        options = with_engine(options)
     try:
-        manifest = write(
+        manifest = scale.tokenize(
+            tokenizer,
+            sources,
+            output,
             **options,
             progress=lambda progress: line.show(
                 describe(progress), progress.done_bytes / max(progress.total_bytes, 1)

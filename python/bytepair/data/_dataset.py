@@ -20,8 +20,6 @@ from bytepair._ranges import check_whole
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._manifest import read_manifest
-from ._opening import naming
-from ._optional import load
 from ._shards import ENDINGS, npy_header, problem_of
 
 if TYPE_CHECKING:
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
 
 
 MEGATRON_HEADER_LEN = 34
-DOCUMENTS_AT_ONCE = 1024
-"""How many documents are read from Parquet at once."""
 MAPPED: tuple[ShardFormat, ...] = ("npy", "bin", "megatron", "datatrove")
 """The formats of shards that are mapped into memory."""
 
@@ -146,75 +142,30 @@ class TokenDataset:
     def _arrays(self, shard: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Map the ids of a shard, and where its documents end."""
         if shard not in self._mapped:
-            self._mapped[shard] = read_shard(
-                self.folder,
-                self._shards[shard],
-                self.manifest["plan"],
-                check_sums=self.check_sums,
-            )
+            self._mapped[shard] = self._map(self._shards[shard])
         return self._mapped[shard]
 
-
-def read_shard(
-    folder: Path, shard: dict[str, Any], plan: dict[str, Any], *, check_sums: bool
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Map the ids of a shard of one of the formats ``MAPPED``, and where its documents end.
-
-    Raises
-    ------
-    FileError
-        A file is missing, or has changed since it was written.
-    FormatError
-        A file is not such as the manifest says.
-    """
-    ids_ending, ends_ending = ENDINGS[plan["format"]]
-    names = [shard["name"] + ending for ending in (ids_ending, ends_ending)]
-    ids_path, ends_path = (folder / name for name in names)
-    n_tokens, n_documents = shard["tokens"], shard["documents"]
-    for name in names:
-        is_read = check_sums or name.endswith(ends_ending)
-        check_file(folder / name, shard["files"][name], is_read=is_read)
-    width = plan["width"]
-    header = npy_header(n_tokens, width) if ids_ending == ".npy" else b""
-    if ids_path.stat().st_size != len(header) + n_tokens * width:
-        _refuse(ids_path, f"does not hold {n_tokens:,} ids")
-    with ids_path.open("rb") as file:
-        if file.read(len(header)) != header:
-            _refuse(ids_path, f"does not have the header of {n_tokens:,} ids")
-    ids = np.memmap(ids_path, np.dtype(f"<u{width}"), "r", len(header), (n_tokens,))
-    ends = _read_ends(ends_path, n_documents, plan["format"])
-    is_rising = bool((np.diff(ends, prepend=0) > 0).all())
-    if not is_rising or int(ends[-1]) != n_tokens:
-        _refuse(ends_path, f"does not say where {n_documents:,} documents end")
-    return np.asarray(ids), ends
-
-
-def read_parquet_shard(
-    folder: Path, shard: dict[str, Any]
-) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    """Read the ids of a shard of the format ``parquet``, some documents at a time, with the end of each.
-
-    Raises the errors of :func:`read_shard`.
-    """
-    (name,) = shard["files"]
-    path = folder / name
-    check_file(path, shard["files"][name], is_read=True)
-    n_documents = n_tokens = 0
-    with naming(str(path), load("pyarrow").ArrowException):
-        file = load("pyarrow.parquet").ParquetFile(path)
-        if str(file.schema_arrow.field("ids").type) != "list<element: int32>":
-            _refuse(path, "does not have a column ids: list<int32>")
-        for batch in file.iter_batches(DOCUMENTS_AT_ONCE, columns=["ids"]):
-            column = batch.column(0).fill_null([])
-            ids = column.flatten().to_numpy().view(np.uint32)
-            ends = np.cumsum(column.value_lengths().to_numpy(), dtype=np.int64)
-            yield ids, ends
-            n_documents, n_tokens = n_documents + len(ends), n_tokens + len(ids)
-    if (n_documents, n_tokens) != (shard["documents"], shard["tokens"]):
-        _refuse(
-            path,
-            f"does not hold {shard['tokens']:,} ids of {shard['documents']:,} documents",
-        )
+    def _map(self, shard: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        ids_ending, ends_ending = ENDINGS[self.format]
+        names = [shard["name"] + ending for ending in (ids_ending, ends_ending)]
+        ids_path, ends_path = (self.folder / name for name in names)
+        n_tokens, n_documents = shard["tokens"], shard["documents"]
+        for name in names:
+            is_read = self.check_sums or name.endswith(ends_ending)
+            check_file(self.folder / name, shard["files"][name], is_read=is_read)
+        width = self.dtype.itemsize
+        header = npy_header(n_tokens, width) if ids_ending == ".npy" else b""
+        if ids_path.stat().st_size != len(header) + n_tokens * width:
+            _refuse(ids_path, f"does not hold {n_tokens:,} ids")
+        with ids_path.open("rb") as file:
+            if file.read(len(header)) != header:
+                _refuse(ids_path, f"does not have the header of {n_tokens:,} ids")
+        ids = np.memmap(ids_path, self.dtype, "r", len(header), (n_tokens,))
+        ends = _read_ends(ends_path, n_documents, self.format)
+        is_rising = bool((np.diff(ends, prepend=0) > 0).all())
+        if not is_rising or int(ends[-1]) != n_tokens:
+            _refuse(ends_path, f"does not say where {n_documents:,} documents end")
+        return np.asarray(ids), ends
 
 
 def check_file(path: Path, file: dict[str, Any], *, is_read: bool) -> None:

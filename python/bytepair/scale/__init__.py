@@ -5,6 +5,6 @@ Needs ``pip install 'bytepair[data]'``.
 """
 
 from ._counting import count, merge_files
-from ._tokenizing import TokenizeProgress, retokenize, tokenize
+from ._tokenizing import TokenizeProgress, tokenize
 
-__all__ = ["TokenizeProgress", "count", "merge_files", "retokenize", "tokenize"]
+__all__ = ["TokenizeProgress", "count", "merge_files", "tokenize"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bytepair._expected import loaded
 from bytepair._io.files import StrPath, refuse_no_name
 from bytepair._io.overwriting import refuse_overwriting
+from bytepair._labels import argument
 from bytepair._ranges import check_whole
 from bytepair.analyze._behaviour import behaviour_of
 from bytepair.data._plan import TASK_BYTES, Task, plan
@@ -23,7 +24,7 @@ from bytepair.data._work import Dataset, commit
 from bytepair.errors import TokenizerError
 
 from . import _local
-from ._decoding import OldReading, OldTask, open_shards
+from ._decoding import OldReading, OldShards
 from ._engine import refuse_processes
 from ._writing import ShardSpec, write_shards
 
@@ -68,26 +69,22 @@ class TokenizeProgress:
 
 @dataclass(frozen=True)
 class _Work:
-    """Does one task; it is pickled for other processes.
-
-    Attributes
-    ----------
-    open_task
-        Gives the batches of a task.
-    skip_bad
-        Whether a task that skipped lines in an earlier run is done.
-    """
+    """Does one task; it is pickled for other processes."""
 
     spec: ShardSpec
+    options: ReadOptions
     dataset: Dataset
-    open_task: Callable[[Any], _Reading | OldReading]
-    skip_bad: bool
+    old: OldShards | None = None
 
     def __call__(
-        self, numbered: tuple[int, Task | OldTask], tell: Tell | None = None
+        self, numbered: tuple[int, Task], tell: Tell | None = None
     ) -> dict[str, Any]:
         number, task = numbered
-        reading = self.open_task(task)
+        reading = (
+            _Reading(task, self.options, Tally())
+            if self.old is None
+            else OldReading(number, task, self.old)
+        )
 
         def watch(n_tokens: int) -> None:
             if tell is not None:
@@ -111,26 +108,19 @@ class _Work:
             raise type(error)(message) from error
 
 
-def parts_of(task: Task | OldTask) -> list[dict[str, Any]]:
+def parts_of(task: Task) -> list[dict[str, Any]]:
     """Return what a task reads, as in notes and manifests."""
-    if isinstance(task, OldTask):
-        return list(task.written["parts"])
     return [
         {"path": part.source.path, "start": part.start, "stop": part.stop}
         for part in task
     ]
 
 
-def _size_of(task: Task | OldTask) -> int:
-    """Return the bytes of what a task reads, as they are stored."""
-    return task.size if isinstance(task, OldTask) else sum(part.size for part in task)
-
-
 class _Reading:
     """The batches of a task, and the source that is being read."""
 
-    def __init__(self, task: Task, options: ReadOptions) -> None:
-        self.task, self.options, self.tally = task, options, Tally()
+    def __init__(self, task: Task, options: ReadOptions, tally: Tally) -> None:
+        self.task, self.options, self.tally = task, options, tally
         self.part: Part | None = None
         self.bytes_before = 0
 
@@ -175,6 +165,7 @@ def tokenize(
     task_bytes: int = TASK_BYTES,
     progress: Callable[[TokenizeProgress], object] | None = None,
     engine: Engine | None = None,
+    old_tokenizer: Tokenizer | StrPath | None = None,
 ) -> dict[str, Any]:
     r"""Tokenize a corpus to shards in a folder, and return the manifest.
 
@@ -220,11 +211,17 @@ def tokenize(
         The engine that does the work instead of processes on this machine, such as
         :class:`bytepair.scale.spark.SparkEngine`; all its machines must
         share the files and the folder.
+    old_tokenizer
+        The tokenizer that wrote the shards of ``corpus``, which is then the folder of a finished
+        dataset. Its documents are written again in the ids of ``tokenizer``, and its own corpus is
+        not needed: where the old tokenizer loses nothing, the result is that of its corpus. What it
+        loses is ``from_ids`` in the plan of the manifest. Shards in Parquet are not read.
 
     Raises
     ------
     TokenizerError
-        The folder holds a dataset with other settings, or reading or encoding failed.
+        The folder holds a dataset with other settings, or reading or encoding failed; or it is not
+        certain which text a document of the old shards had.
     FileError
         A file cannot be read or written, for instance because the disk is full.
 
@@ -241,6 +238,10 @@ def tokenize(
     (2, 4)
     >>> TokenDataset(folder / "tokens")[1].tolist()
     [257, 68, 81]
+    >>> other = bytepair.train_from_iterator(["lower lower"], vocab_size=260)
+    >>> _ = tokenize(other, folder / "tokens", folder / "new", old_tokenizer=tokenizer)
+    >>> TokenDataset(folder / "new")[1].tolist()
+    [259]
     """
     refuse_no_name(output)
     options = ReadOptions(field, lines, separator, skip_bad)
@@ -262,144 +263,60 @@ def tokenize(
     )
     corpus = listed(corpus)
     refuse_overwriting(paths_of(corpus), [output])
-    sources = list_sources(corpus, input_format)
-    refuse_idle(sources, options)
     # A task without bad lines is done whether or not they are skipped.
     reading = {"field": options.text_field, "lines": lines, "separator": separator}
-    dataset = Dataset(
-        Path(output),
-        {
-            **spec.plan,
+    old = None
+    if old_tokenizer is None:
+        sources = list_sources(corpus, input_format)
+        refuse_idle(sources, options)
+        origin = {
             "task_bytes": task_bytes,
             "reading": reading,
             "sources": [asdict(source) for source in sources],
-        },
-        behaviour_of(spec.tokenizer),
+        }
+    else:
+        refuse_idle([], options)
+        _refuse_reading(input_format, None if task_bytes == TASK_BYTES else task_bytes)
+        old = OldShards(paths_of(corpus), loaded(old_tokenizer), spec.threads)
+        origin = old.origin
+    dataset = Dataset(
+        Path(output), {**spec.plan, **origin}, behaviour_of(spec.tokenizer)
     )
     finished = dataset.finished()
     if finished is not None:
         return finished
-    tasks = plan(sources, options, task_bytes)
-    open_task = partial(_Reading, options=options)
-    work = _Work(spec, dataset, open_task, bool(skip_bad))
-    return _carry_out(work, tasks, engine, processes, progress)
-
-
-def retokenize(
-    tokenizer: Tokenizer | StrPath,
-    from_ids: StrPath,
-    output: StrPath,
-    *,
-    old_tokenizer: Tokenizer | StrPath,
-    format: ShardFormat = "npy",
-    begin_of_document: str | None = None,
-    end_of_document: str | None = None,
-    added_tokens: Literal["find", "text"] = "find",
-    shard_tokens: int | None = None,
-    processes: int = 1,
-    threads: int | None = None,
-    progress: Callable[[TokenizeProgress], object] | None = None,
-    engine: Engine | None = None,
-) -> dict[str, Any]:
-    r"""Write finished shards again in the ids of another tokenizer, and return the manifest.
-
-    The corpus is not needed. Each document is decoded by the tokenizer that wrote it and encoded by the
-    new one; documents and their order are kept. If the old tokenizer gives back every text, the shards
-    are those of :func:`tokenize` on the corpus, and so is the manifest, apart from ``from_ids`` in its
-    plan. What the old tokenizer loses is named there. The tokens that were put around documents are
-    removed, and the new ones are put there. The same call continues an interrupted run.
-
-    Parameters
-    ----------
-    tokenizer
-        The new tokenizer, or its path.
-    from_ids
-        The folder of the finished shards, in any format.
-    output
-        A new or empty folder, or that of an earlier run with the same settings.
-    old_tokenizer
-        The tokenizer that wrote the shards, or its path.
-    format, begin_of_document, end_of_document, added_tokens, shard_tokens
-        As in :func:`tokenize`, for the new shards. Each task of the old dataset is one task.
-    processes, threads, progress, engine
-        As in :func:`tokenize`; bytes are those of the old shards.
-
-    Raises
-    ------
-    TokenizerError
-        Another tokenizer wrote the shards, or the text of a document is not certain: it has unknown
-        tokens, special tokens inside, or another encoding. The message names the document.
-    FileError
-        The folder holds no finished dataset, or a file has changed since it was written.
-
-    Examples
-    --------
-    >>> import bytepair, pathlib, tempfile
-    >>> from bytepair.data import TokenDataset
-    >>> from bytepair.scale import retokenize, tokenize
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "docs.txt").write_text("low\nlower\n")
-    >>> old = bytepair.train_from_iterator(["low low"], vocab_size=258)
-    >>> new = bytepair.train_from_iterator(["lower lower"], vocab_size=260)
-    >>> _ = tokenize(old, folder / "docs.txt", folder / "old", lines=True)
-    >>> _ = retokenize(new, folder / "old", folder / "new", old_tokenizer=old)
-    >>> [ids.tolist() for ids in TokenDataset(folder / "new")]
-    [[257, 86], [259]]
-    """
-    for path in (from_ids, output):
-        refuse_no_name(path)
-    check_whole(shard_tokens=shard_tokens, processes=processes, threads=threads)
-    refuse_processes(engine, processes)
-    threads = 1 if threads is None and (processes > 1 or engine) else threads
-    spec = ShardSpec(
-        loaded(tokenizer),
-        format,
-        begin_of_document,
-        end_of_document,
-        shard_tokens,
-        threads,
-        added_tokens,
-    )
-    refuse_overwriting([from_ids], [output])
-    old, tasks = open_shards(from_ids, loaded(old_tokenizer), threads)
-    plan = {**spec.plan, **old.origin}
-    dataset = Dataset(Path(output), plan, behaviour_of(spec.tokenizer))
-    finished = dataset.finished()
-    if finished is not None:
-        return finished
-    work = _Work(spec, dataset, partial(OldReading, old=old), skip_bad=True)
-    return _carry_out(work, tasks, engine, processes, progress)
-
-
-def _carry_out(
-    work: _Work,
-    tasks: Sequence[Task | OldTask],
-    engine: Engine | None,
-    processes: int,
-    progress: Callable[[TokenizeProgress], object] | None,
-) -> dict[str, Any]:
-    """Write what is left of a dataset; return its manifest."""
-    with work.dataset.writing():
+    tasks = old.tasks if old else plan(sources, options, task_bytes)
+    with dataset.writing():
         run = engine.run if engine else partial(_local.run, processes=processes)
+        work = _Work(spec, options, dataset, old)
         done = _do(work, tasks, run, progress, is_watched=engine is None)
-        return commit(work.dataset, done)
+        return commit(dataset, done)
+
+
+def _refuse_reading(input_format: str | None, task_bytes: int | None) -> None:
+    """Refuse options for files of a corpus, since shards have their format and their tasks."""
+    for name, value in (("input_format", input_format), ("task_bytes", task_bytes)):
+        if value is not None:
+            message = f"{argument(name, '')} has no effect on shards; leave it out"
+            raise TokenizerError(message)
 
 
 def _do(
     work: _Work,
-    tasks: Sequence[Task | OldTask],
-    run: Callable[..., Iterator[tuple[tuple[int, Task | OldTask], dict[str, Any]]]],
+    tasks: list[Task],
+    run: Callable[..., Iterator[tuple[tuple[int, Task], dict[str, Any]]]],
     progress: Callable[[TokenizeProgress], object] | None,
     *,
     is_watched: bool,
 ) -> list[dict[str, Any]]:
     """Do the remaining tasks; return what each task wrote."""
     start = time.perf_counter()
-    sizes = list(map(_size_of, tasks))
+    sizes = [sum(part.size for part in task) for task in tasks]
     done: dict[int, dict[str, Any]] = {}
+    may_skip = work.options.skip_bad or work.old is not None
     for number, task in enumerate(tasks):
         noted = work.dataset.noted(number, parts_of(task))
-        if noted and (work.skip_bad or not noted["tally"]["bad"]):
+        if noted and (may_skip or not noted["tally"]["bad"]):
             done[number] = noted
     resumed_bytes = sum(sizes[number] for number in done)
 
