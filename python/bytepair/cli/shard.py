@@ -133,9 +133,7 @@ def shard(
         lines = summary_lines(totals, options.get("added_tokens", "find"))
         loses = manifest["plan"].get("from_ids", {}).get("loses", "nothing")
         if loses != "nothing":
-            lines.append(
-                f"the old ids do not hold, and so the new ones do not: {loses}"
-            )
+            lines.append(f"lost in the old ids, and so in the new ones: {loses}")
         remark(*line.deferred, *lines, f"saved: {output}")
     if as_json:
         print(json.dumps({"output": str(output), **totals}))

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import DecodeStream
 from bytepair._numpy import np
+from bytepair.data import TokenDataset
 from bytepair.data._checking import marks_of, refuse_other, tasks_of
 from bytepair.data._columns import text_batch
-from bytepair.data._dataset import TokenDataset
 from bytepair.data._manifest import MANIFEST
 from bytepair.data._optional import load
 from bytepair.data._readers import Tally, rows_of
@@ -134,14 +134,12 @@ class OldReading:
                 self.tally.add_rows(rows_of(batch))
                 yield batch
                 self.first, rows, n_ids = number + 1, [], 0
+        # Documents without ids were read once, too.
+        vars(self.tally).update(self.old_tally, bytes=self.tally.bytes)
 
     def done_bytes(self) -> int:
         """Return how much of the task is read, in bytes of its corpus."""
         return int(self.size * self.tally.documents // max(self.n_documents, 1))
-
-    def tallied(self) -> dict[str, Any]:
-        """Return the numbers of documents, as they were in the corpus, and the bytes of all texts."""
-        return {**self.old_tally, "bytes": self.tally.bytes}
 
     def named(self, error: TokenizerError) -> str:
         """Return the message of an error; a text of the batch gets the number of its document."""
@@ -177,7 +175,7 @@ class OldReading:
         """Return the text that the ids of a document of the batch are decoded to."""
         for id_, name in self.old.unclear.items():
             if id_ in ids:
-                raise _error(place, f"which text stood for {name!r} is not known")
+                raise _error(place, f"the text at the token {name!r} is not known")
         tokenizer = self.old.spec.tokenizer
         try:
             return tokenizer.decode(ids, errors="strict").encode()

@@ -91,7 +91,8 @@ class _Work:
                 tell((reading.done_bytes(), reading.tally.documents, n_tokens))
 
         def described(written: dict[str, Any]) -> dict[str, Any]:
-            return {"parts": parts_of(task), "tally": reading.tallied(), **written}
+            tally = asdict(reading.tally)
+            return {"parts": parts_of(task), "tally": tally, **written}
 
         def note(written: dict[str, Any]) -> None:
             self.dataset.note(number, described(written))
@@ -134,10 +135,6 @@ class _Reading:
         """Return how much of the task is read, in bytes as they are stored."""
         place = 0 if self.part is None else self.tally.place(self.part)
         return self.bytes_before + place
-
-    def tallied(self) -> dict[str, Any]:
-        """Return the numbers of what was read."""
-        return asdict(self.tally)
 
     def named(self, error: TokenizerError) -> str:
         """Return the message of an error, with the source that is being read."""
@@ -275,8 +272,12 @@ def tokenize(
             "sources": [asdict(source) for source in sources],
         }
     else:
+        if input_format is not None or task_bytes != TASK_BYTES:
+            names = f"{argument('input_format')} and {argument('task_bytes')}"
+            message = f"{names} have no effect on shards; leave them out"
+            raise TokenizerError(message)
         refuse_idle([], options)
-        _refuse_reading(input_format, None if task_bytes == TASK_BYTES else task_bytes)
+        options = ReadOptions(skip_bad=True)  # what was skipped is not read again
         old = OldShards(paths_of(corpus), loaded(old_tokenizer), spec.threads)
         origin = old.origin
     dataset = Dataset(
@@ -293,14 +294,6 @@ def tokenize(
         return commit(dataset, done)
 
 
-def _refuse_reading(input_format: str | None, task_bytes: int | None) -> None:
-    """Refuse options for files of a corpus, since shards have their format and their tasks."""
-    for name, value in (("input_format", input_format), ("task_bytes", task_bytes)):
-        if value is not None:
-            message = f"{argument(name, '')} has no effect on shards; leave it out"
-            raise TokenizerError(message)
-
-
 def _do(
     work: _Work,
     tasks: list[Task],
@@ -313,10 +306,9 @@ def _do(
     start = time.perf_counter()
     sizes = [sum(part.size for part in task) for task in tasks]
     done: dict[int, dict[str, Any]] = {}
-    may_skip = work.options.skip_bad or work.old is not None
     for number, task in enumerate(tasks):
         noted = work.dataset.noted(number, parts_of(task))
-        if noted and (may_skip or not noted["tally"]["bad"]):
+        if noted and (work.options.skip_bad or not noted["tally"]["bad"]):
             done[number] = noted
     resumed_bytes = sum(sizes[number] for number in done)
 

@@ -141,12 +141,12 @@ def test_a_space_that_decoding_removes_comes_back(tmp_path):
         (
             {"dialect": "sennrich"},
             "low wide low",
-            "document 1: which text stood for 'wide'",
+            "document 1: the text at the token 'wide' is not",
         ),
         (
             {"dialect": "sennrich", "unknown_token": "<u>"},
             "z",
-            "which text stood for '<u>'",
+            "the text at the token '<u>'",
         ),
         ({"dialect": "unknown-token"}, "low", "does not mark where they end"),
     ],
@@ -209,6 +209,9 @@ def test_other_folders_and_tokenizers_are_refused(tmp_path, old, corpus):
     refused_with("name a path outside", output=source)
     both = f"another tokenizer, {old.fingerprint}; this one is {other.fingerprint}"
     refused_with(both, old_tokenizer=other)
+    refused_with("name one folder", [source, corpus])
+    scale.tokenize(old, corpus, tmp_path / "parquet", format="parquet")
+    refused_with("reads shards of the formats npy", tmp_path / "parquet")
     scale.tokenize(other, source, out, old_tokenizer=old)
     (source / "manifest.json").write_text((source / "manifest.json").read_text() + " ")
     refused_with("started with different settings .from_ids")
@@ -265,5 +268,5 @@ def test_the_command_says_what_the_old_ids_do_not_hold(tmp_path, corpus):
     assert f"this one is {new.fingerprint}" in refused(*shard, *wrong)
     done = run(*shard, *route, "--processes", 1, "--end-of-document", MARK)
     assert "84 documents" in done.stderr
-    assert "the new ones do not: what normalizing changes" in done.stderr
+    assert "the new ones: what normalizing changes" in done.stderr
     assert TokenDataset(tmp_path / "new")[0][-1] == new.special_tokens[MARK]
