@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from bytepair import DecodeStream
+from bytepair._io.files import refuse_no_name
 from bytepair._numpy import np
 from bytepair.data import TokenDataset
 from bytepair.data._checking import marks_of, refuse_other, tasks_of
@@ -72,6 +73,7 @@ class OldShards:
         if len(folders) != 1:
             message = f"name one folder of finished shards, not {len(folders)}"
             raise TokenizerError(message)
+        refuse_no_name(folders[0])
         self.dataset = TokenDataset(folders[0], check_sums=True)
         plan = self.dataset.manifest["plan"]
         refuse_other(self.dataset, tokenizer)
