@@ -90,6 +90,13 @@ def test_a_killed_worker_shows_in_no_result(engine, tmp_path, corpus):
         for name in ("local", "ray")
     )
     assert local == other
+    again = {"old_tokenizer": tokenizer, "engine": engine}
+    scale.tokenize(tokenizer, tmp_path / "ray", tmp_path / "again", **again)
+    assert all(
+        (tmp_path / "again" / name).read_bytes() == data
+        for name, data in other.items()
+        if name != "manifest.json"
+    )
 
 
 def test_what_a_worker_refuses_is_told_as_on_one_machine(engine, tmp_path):

@@ -360,8 +360,13 @@ def test_the_commands_run_on_spark(spark, tmp_path, corpus, tokenizer):
         out, options = tmp_path / engine, ["--engine", engine]
         run("count-pieces", corpus, "-o", out.with_suffix(".parquet"), *options)
         run("shard", tmp_path / "t.bytepair", corpus, "-o", out, *options)
+        route = ["--from-ids", tmp_path / "local", "--with", tmp_path / "t.bytepair"]
+        again = ["-o", tmp_path / f"{engine} again", *route, *options]
+        run("shard", tmp_path / "t.bytepair", *again)
     one, other = tmp_path / "local", tmp_path / "spark"
     assert written_files(one) == written_files(other)
+    again = [written_files(tmp_path / f"{name} again") for name in ("local", "spark")]
+    assert again[0] == again[1]
     counts = [path.with_suffix(".parquet").read_bytes() for path in (one, other)]
     assert counts[0] == counts[1]
     typed = ["count-pieces", corpus, "-o", tmp_path / "x.parquet"]

@@ -102,10 +102,10 @@ def listed(
     names = ("field", "lines", "separator", "skip_bad", "group")
     reading = {name: options[name] for name in names if name in options}
     shown = describe(sources, ReadOptions(**reading))
-    return sources, shown, _with_engine(options)
+    return sources, shown, with_engine(options)
 
 
-def _with_engine(options: dict[str, Any]) -> dict[str, Any]:
+def with_engine(options: dict[str, Any]) -> dict[str, Any]:
     """Replace the performance options by the number of processes and the engine."""
     options = dict(options)
     name, settings = options.pop("engine", None), options.pop("spark", [])

@@ -4,16 +4,19 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from bytepair import Tokenizer, TokenizerError
 from bytepair._plurals import amount
 from bytepair._terminal import clock
 
-from .command import Option, command
-from .corpus_options import CORPUS, CORPUS_OPTIONS, listed
+from .command import Argument, Option, command
+from .corpus_options import CORPUS, CORPUS_OPTIONS, listed, with_engine
 from .options import ADDED_TOKENS, JSON, QUIET, TOKENIZER
 from .problems import remark
 from .progress_line import ProgressLine
 from .sizes import number
+from .tokenizers_first import TokenizerPath
 
 if TYPE_CHECKING:
     from bytepair.scale import TokenizeProgress
@@ -23,7 +26,19 @@ __all__ = ["shard"]
 
 @command(
     TOKENIZER,
-    CORPUS,
+    Argument("corpus", "[CORPUS]...", CORPUS.help or "", reads=True),
+    Option(
+        "--from-ids DIR",
+        "Read finished shards instead of CORPUS, to write them in the ids of TOKENIZER.",
+        reads=True,
+    ),
+    Option(
+        "--with TOKENIZER",
+        "The tokenizer that wrote the shards of --from-ids.",
+        name="old_tokenizer",
+        type=TokenizerPath(),
+        reads=True,
+    ),
     Option(
         "-o, --output DIR",
         "A new folder, or the folder of a run to continue.",
@@ -59,9 +74,10 @@ __all__ = ["shard"]
 )
 def shard(
     tokenizer_path: Path,
-    corpus: list[str],
+    corpus: list[str] | None = None,
     *,
     output: Path,
+    from_ids: str | None = None,
     check: bool = False,
     quiet: bool = False,
     as_json: bool = False,
@@ -69,14 +85,18 @@ def shard(
 ) -> None:
     """Tokenize a corpus into shards; running it again continues an interrupted run.
 
-    $ bytepair shard tokenizer.json corpus.txt -o shards
     $ bytepair shard tokenizer.json corpus.jsonl --field text -o fields
-    $ bytepair shard tokenizer.json corpus.txt --end-of-document '<|end|>' -o ended
+    $ bytepair shard tokenizer.json corpus.txt --end-of-document '<|end|>' -o shards
+    $ bytepair shard other.json --from-ids shards --with tokenizer.json -o others
     """
     from bytepair import scale
     from bytepair.data import check_dataset
     from bytepair.data._dataset import MAPPED
 
+    of_ids = {from_ids is not None, "old_tokenizer" in options}
+    if of_ids != {corpus is None}:
+        message = "give either CORPUS, or both --from-ids and --with"
+        raise click.UsageError(message)
     shard_format = options.get("format", "npy")
     if check and shard_format not in MAPPED:
         message = (
@@ -86,8 +106,12 @@ def shard(
         raise TokenizerError(message)
     line = ProgressLine(is_shown=not quiet)
     tokenizer = Tokenizer.from_file(tokenizer_path)
-    sources, described, options = listed(corpus, options)
-    line.note(described)
+    sources: Any = from_ids
+    if corpus:
+        sources, described, options = listed(corpus, options)
+        line.note(described)
+    else:
+        options = with_engine(options)
     try:
         manifest = scale.tokenize(
             tokenizer,
@@ -107,6 +131,9 @@ def shard(
         totals = {**totals, "checked": check_dataset(output, tokenizer)["documents"]}
     if not quiet:
         lines = summary_lines(totals, options.get("added_tokens", "find"))
+        loses = manifest["plan"].get("from_ids", {}).get("loses", "nothing")
+        if loses != "nothing":
+            lines.append(f"lost in the old ids, and so in the new ones: {loses}")
         remark(*line.deferred, *lines, f"saved: {output}")
     if as_json:
         print(json.dumps({"output": str(output), **totals}))

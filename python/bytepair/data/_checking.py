@@ -7,6 +7,7 @@ instead. Costs a pass over the corpus, and a call for each document.
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from bytepair._io.files import StrPath
     from bytepair._tokenizer import Tokenizer
+
+    from ._plan import Task
 
 
 def check_dataset(folder: StrPath, tokenizer: Tokenizer | StrPath) -> dict[str, int]:
@@ -56,16 +59,14 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer | StrPath) -> dict[str, 
     tokenizer = loaded(tokenizer)
     dataset = TokenDataset(folder)
     plan = dataset.manifest["plan"]
-    if plan["tokenizer"] != tokenizer.fingerprint:
-        message = f"{folder}: made with another tokenizer, {plan['tokenizer']}"
-        raise TokenizerError(message)
+    refuse_other(dataset, tokenizer)
     if not plan["sources"] or "reading" not in plan:
         message = f"{folder}: made from rows, not from files that can be read again"
         raise TokenizerError(message)
     for shard in shards_of(dataset.manifest["tasks"]):
         for name, file in shard["files"].items():
             check_file(Path(folder) / name, file, is_read=True)
-    kept, marks = _marks(tokenizer, plan)
+    kept, marks = marks_of(tokenizer, plan)
     added_tokens = plan["added_tokens"]
     counts = {"documents": 0, "exact": 0, "empty": 0}
     place = 0
@@ -95,7 +96,17 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer | StrPath) -> dict[str, 
     return counts
 
 
-def _marks(tokenizer: Tokenizer, plan: dict[str, Any]) -> tuple[slice, list[list[int]]]:
+def refuse_other(dataset: TokenDataset, tokenizer: Tokenizer) -> None:
+    """Refuse a tokenizer that did not write the shards of a dataset."""
+    wrote, given = dataset.manifest["plan"]["tokenizer"], tokenizer.fingerprint
+    if wrote != given:
+        message = f"{dataset.folder}: made with another tokenizer, {wrote}; this one is {given}"
+        raise TokenizerError(message)
+
+
+def marks_of(
+    tokenizer: Tokenizer, plan: dict[str, Any]
+) -> tuple[slice, list[list[int]]]:
     """Return which ids of a document are those of its text, and the ids around them."""
     marks = []
     for token in (plan["begin_of_document"], plan["end_of_document"]):
@@ -108,11 +119,19 @@ def _marks(tokenizer: Tokenizer, plan: dict[str, Any]) -> tuple[slice, list[list
 def _documents(manifest: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
     """Read the corpus again, task by task, as it was read."""
     plan = manifest["plan"]
-    sources = {source["path"]: Source(**source) for source in plan["sources"]}
     options = ReadOptions(**plan["reading"], skip_bad=True)
-    for task in manifest["tasks"]:
-        for part in task["parts"]:
-            source = sources[part["path"]]
-            for batch in read_part(Part(source, part["start"], part["stop"]), options):
-                for text in batch.column(0):
-                    yield source.path, text.as_py() or b""
+    for part in itertools.chain.from_iterable(tasks_of(manifest)):
+        for batch in read_part(part, options):
+            for text in batch.column(0):
+                yield part.source.path, text.as_py() or b""
+
+
+def tasks_of(manifest: dict[str, Any]) -> list[Task]:
+    """Return the tasks of a dataset, as parts of its corpus."""
+    sources = {s["path"]: Source(**s) for s in manifest["plan"]["sources"]}
+
+    def made(part: dict[str, Any]) -> Part:
+        start, stop = part["start"], part["stop"]
+        return Part(sources[part["path"]], start, stop, stop and stop - start)
+
+    return [tuple(map(made, task["parts"])) for task in manifest["tasks"]]

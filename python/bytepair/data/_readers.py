@@ -40,7 +40,7 @@ ACTING: dict[str, tuple[set[CorpusFormat], str]] = {
     "separator": ({"text"}, NO_TEXT),
     "field": (
         {"jsonl", "parquet", "csv", "tsv"},
-        "is for JSON lines and tables, but the corpus is text",
+        "is for JSON lines and tables, and the corpus has none",
     ),
     "skip_bad": (
         {"jsonl", "csv", "tsv"},

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bytepair._expected import loaded
 from bytepair._io.files import StrPath, refuse_no_name
 from bytepair._io.overwriting import refuse_overwriting
+from bytepair._labels import argument
 from bytepair._ranges import check_whole
 from bytepair.analyze._behaviour import behaviour_of
 from bytepair.data._plan import TASK_BYTES, Task, plan
@@ -23,6 +24,7 @@ from bytepair.data._work import Dataset, commit
 from bytepair.errors import TokenizerError
 
 from . import _local
+from ._decoding import OldReading, OldShards
 from ._engine import refuse_processes
 from ._writing import ShardSpec, write_shards
 
@@ -72,12 +74,17 @@ class _Work:
     spec: ShardSpec
     options: ReadOptions
     dataset: Dataset
+    old: OldShards | None = None
 
     def __call__(
         self, numbered: tuple[int, Task], tell: Tell | None = None
     ) -> dict[str, Any]:
         number, task = numbered
-        reading = _Reading(task, self.options, Tally())
+        reading = (
+            _Reading(task, self.options, Tally())
+            if self.old is None
+            else OldReading(number, task, self.old)
+        )
 
         def watch(n_tokens: int) -> None:
             if tell is not None:
@@ -96,9 +103,9 @@ class _Work:
                 write_shards(reading, self.spec, folder, name, watch, note)
             )
         except TokenizerError as error:
-            if reading.path is None or reading.path in str(error):
+            message = reading.named(error)
+            if message == str(error):
                 raise
-            message = f"while tokenizing {reading.path}: {error}"
             raise type(error)(message) from error
 
 
@@ -124,15 +131,15 @@ class _Reading:
             yield from read_part(part, self.options, self.tally)
             self.bytes_before += part.size
 
-    @property
-    def path(self) -> str | None:
-        """The source that is being read."""
-        return None if self.part is None else self.part.source.path
-
     def done_bytes(self) -> int:
         """Return how much of the task is read, in bytes as they are stored."""
         place = 0 if self.part is None else self.tally.place(self.part)
         return self.bytes_before + place
+
+    def named(self, error: TokenizerError) -> str:
+        """Return the message of an error, with the source that is being read."""
+        path = "" if self.part is None else self.part.source.path
+        return str(error) if path in str(error) else f"while tokenizing {path}: {error}"
 
 
 def tokenize(
@@ -155,6 +162,7 @@ def tokenize(
     task_bytes: int = TASK_BYTES,
     progress: Callable[[TokenizeProgress], object] | None = None,
     engine: Engine | None = None,
+    old_tokenizer: Tokenizer | StrPath | None = None,
 ) -> dict[str, Any]:
     r"""Tokenize a corpus to shards in a folder, and return the manifest.
 
@@ -200,11 +208,17 @@ def tokenize(
         The engine that does the work instead of processes on this machine, such as
         :class:`bytepair.scale.spark.SparkEngine`; all its machines must
         share the files and the folder.
+    old_tokenizer
+        The tokenizer that wrote the shards of ``corpus``, which is then the folder of a finished
+        dataset. Its documents are written again in the ids of ``tokenizer``, and its own corpus is
+        not needed: where the old tokenizer loses nothing, the result is that of its corpus. What it
+        loses is ``from_ids`` in the plan of the manifest. Shards in Parquet are not read.
 
     Raises
     ------
     TokenizerError
-        The folder holds a dataset with other settings, or reading or encoding failed.
+        The folder holds a dataset with other settings, or reading or encoding failed; or it is not
+        certain which text a document of the old shards had.
     FileError
         A file cannot be read or written, for instance because the disk is full.
 
@@ -221,6 +235,10 @@ def tokenize(
     (2, 4)
     >>> TokenDataset(folder / "tokens")[1].tolist()
     [257, 68, 81]
+    >>> other = bytepair.train_from_iterator(["lower lower"], vocab_size=260)
+    >>> _ = tokenize(other, folder / "tokens", folder / "new", old_tokenizer=tokenizer)
+    >>> TokenDataset(folder / "new")[1].tolist()
+    [259]
     """
     refuse_no_name(output)
     options = ReadOptions(field, lines, separator, skip_bad)
@@ -242,27 +260,36 @@ def tokenize(
     )
     corpus = listed(corpus)
     refuse_overwriting(paths_of(corpus), [output])
-    sources = list_sources(corpus, input_format)
-    refuse_idle(sources, options)
     # A task without bad lines is done whether or not they are skipped.
     reading = {"field": options.text_field, "lines": lines, "separator": separator}
-    dataset = Dataset(
-        Path(output),
-        {
-            **spec.plan,
+    old = None
+    if old_tokenizer is None:
+        sources = list_sources(corpus, input_format)
+        refuse_idle(sources, options)
+        origin = {
             "task_bytes": task_bytes,
             "reading": reading,
             "sources": [asdict(source) for source in sources],
-        },
-        behaviour_of(spec.tokenizer),
+        }
+    else:
+        if input_format is not None or task_bytes != TASK_BYTES:
+            names = f"{argument('input_format')} and {argument('task_bytes')}"
+            message = f"{names} have no effect on shards; leave them out"
+            raise TokenizerError(message)
+        refuse_idle([], options)
+        options = ReadOptions(skip_bad=True)  # what was skipped is not read again
+        old = OldShards(paths_of(corpus), loaded(old_tokenizer), spec.threads)
+        origin = old.origin
+    dataset = Dataset(
+        Path(output), {**spec.plan, **origin}, behaviour_of(spec.tokenizer)
     )
     finished = dataset.finished()
     if finished is not None:
         return finished
-    tasks = plan(sources, options, task_bytes)
+    tasks = old.tasks if old else plan(sources, options, task_bytes)
     with dataset.writing():
         run = engine.run if engine else partial(_local.run, processes=processes)
-        work = _Work(spec, options, dataset)
+        work = _Work(spec, options, dataset, old)
         done = _do(work, tasks, run, progress, is_watched=engine is None)
         return commit(dataset, done)
 
