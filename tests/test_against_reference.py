@@ -306,11 +306,14 @@ SUPERWORD_TEXTS = st.lists(
     pattern=st.sampled_from([None, "", r"\d", "[,:]+"]),
     ties=st.sampled_from(TIES),
     limits=limits_of_tokens,
+    form=st.sampled_from(["any", "whole", "auto"]),
 )
-def test_superwords_agree(corpus, n_words, dialect, pattern, ties, limits):
-    """Two stages learn the merges of the definition, and the result encodes as the second stage ends."""
+def test_superwords_agree(corpus, n_words, dialect, pattern, ties, limits, form):
+    """Both stages learn the merges of the definition, and the result encodes like it."""
     corpus = [*corpus, "a b, ab: a b"]
     options = {"superwords": n_words, "dialect": dialect, "ties": ties, "merges": 25}
+    options |= {"superwords": "auto"} if form == "auto" else {}
+    options |= {"whole_words": True} if form == "whole" else {}
     options |= {} if pattern is None else {"superword_pattern": pattern}
     theirs = {**options, "limits": limits_of_reference(limits)}
     if pattern == "":

@@ -12,9 +12,8 @@ from tests.commands import refused, run
 import bytepair
 from bytepair import TokenizerError, TrainingError, TrainingInterrupted
 
-RECORDED = json.loads(
-    (Path(__file__).parent / "vectors" / "superwords.json").read_text()
-)
+VECTORS = Path(__file__).parent / "vectors"
+RECORDED = json.loads((VECTORS / "superwords.json").read_text())
 WORDS = (
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
@@ -41,6 +40,27 @@ def test_merges_are_those_of_superbpes_trainer(case):
     log = tokenizer.inspect().merge_log
     merges = [f"{names[left]} {names[right]}" for left, right, *_ in log]
     assert [merge for merge in merges if merge not in dropped] == case["merges"]
+
+
+@pytest.mark.parametrize("case", json.loads((VECTORS / "whole-words.json").read_text()))
+def test_whole_words_are_joined_as_by_fastboundlessbpe(case):
+    """Of texts without equal counts, where only the order of ties would differ: both of its forms."""
+    texts = [text for text, count in case["texts"] for _ in range(count)]
+    options = {"min_count": 1, "superword_pattern": ""}
+    n_merges = case["merges"]
+    auto = bytepair.train_from_iterator(
+        texts, superwords="auto", merges=n_merges, **options
+    )
+    assert [name.decode() for name in auto.vocabulary[256:]] == case["auto"]
+    whole = bytepair.train_from_iterator(
+        texts,
+        superwords=n_merges,
+        whole_words=True,
+        merges=n_merges + len(case["whole_words"]),
+        **options,
+    )
+    expected = [*case["words"], *case["whole_words"]]
+    assert [[left.decode(), right.decode()] for left, right in whole.merges] == expected
 
 
 def mapped(name):
@@ -148,6 +168,10 @@ def test_the_command_trains_and_shows_both_stages(tmp_path):
             "marks words",
         ),
         ({"superwords": 3, "superword_pattern": "("}, TokenizerError, "pattern error"),
+        ({"superwords": "auto", "log": "log"}, TrainingError, "log does not apply"),
+        ({"superwords": "all"}, TypeError, "a whole number"),
+        ({"superwords": 3, "whole_words": 1}, TypeError, "True or False"),
+        ({"whole_words": True}, TrainingError, "needs superwords"),
         ({"superwords": 3, "resume": "part"}, TokenizerError, "special tokens"),
     ],
 )

@@ -1464,9 +1464,11 @@ class Dialect:
         """Return the dialect with which to resume training from a tokenizer."""
 
     def tokenizer_of_merges(
-        self, merges: Sequence[tuple[str | bytes, str | bytes]]
+        self,
+        merges: Sequence[tuple[str | bytes, str | bytes]],
+        counts: Sequence[int] = (),
     ) -> Tokenizer:
-        """Return a tokenizer of merges of tokens as they are written."""
+        """Return a tokenizer of merges of tokens as they are written; ``counts`` says how often each pair occurred."""
 
     def beyond_words(self, pattern: str | Sequence[str]) -> Dialect:
         """Return this dialect with another pattern, to learn tokens that reach beyond words."""
@@ -1647,6 +1649,7 @@ class Corpus:
         one_script: bool = False,
         veto: Callable[[bytes, bytes], bool] | None = None,
         cuts: Callable[[bytes], list[int]] | None = None,
+        words: Tokenizer | None = None,
     ) -> tuple[Tokenizer, dict[str, Any], tuple[list[int], list[int]] | None]:
         """Learn merges after ``finish``.
 
@@ -1654,7 +1657,8 @@ class Corpus:
         most a number of them. ``scope`` has the first and last code points of ranges of characters: only tokens are
         learned that occur in no text without one of these characters. ``forbidden`` has patterns that match in no
         learned token, ``one_script`` says whether a token has characters of one script, ``veto`` is called with two tokens as bytes and returns whether they must not be merged, and
-        ``cuts`` is called with a piece and returns the offsets that no merge crosses. Return the tokenizer, a report and, with
+        ``cuts`` is called with a piece and returns the offsets that no merge crosses. Only whole ``words`` of a
+        tokenizer are joined. Return the tokenizer, a report and, with
         ``with_course``, the number of tokens in the corpus before the first new merge and after each, and the count of
         each new merge.
         """

@@ -67,11 +67,16 @@ impl Dialect {
         Ok(Self(CoreDialect { units: own.units, ..dialect }))
     }
 
-    /// Return a tokenizer of merges of tokens as they are written.
-    fn tokenizer_of_merges(&self, merges: Vec<(Text, Text)>) -> PyResult<CoreTokenizer> {
+    /// Return a tokenizer of merges of tokens as they are written; ``counts`` says how often each pair occurred.
+    #[pyo3(signature = (merges, counts=Vec::new()), text_signature = "($self, merges, counts=())")]
+    fn tokenizer_of_merges(
+        &self,
+        merges: Vec<(Text, Text)>,
+        counts: Vec<i64>,
+    ) -> PyResult<CoreTokenizer> {
         let merges: Vec<_> =
             merges.iter().map(|(left, right)| [left.bytes(), right.bytes()]).collect();
-        let tokenizer = self.0.tokenizer_of_merges(&merges).or_raise()?;
+        let tokenizer = self.0.tokenizer_of_merges(&merges, counts).or_raise()?;
         Ok(CoreTokenizer(Arc::new(tokenizer)))
     }
 

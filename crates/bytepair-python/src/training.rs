@@ -243,12 +243,13 @@ impl Corpus {
     /// most a number of them. ``scope`` has the first and last code points of ranges of characters: only tokens are
     /// learned that occur in no text without one of these characters. ``forbidden`` has patterns that match in no
     /// learned token, ``one_script`` says whether a token has characters of one script, ``veto`` is called with two tokens as bytes and returns whether they must not be merged, and
-    /// ``cuts`` is called with a piece and returns the offsets that no merge crosses. Return the tokenizer, a report and, with
+    /// ``cuts`` is called with a piece and returns the offsets that no merge crosses. Only whole ``words`` of a
+    /// tokenizer are joined. Return the tokenizer, a report and, with
     /// ``with_course``, the number of tokens in the corpus before the first new merge and after each, and the count of
     /// each new merge.
     #[pyo3(
-        signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None, forbidden=Vec::new(), one_script=false, veto=None, cuts=None),
-        text_signature = "($self, *, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None, forbidden=(), one_script=False, veto=None, cuts=None)"
+        signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None, forbidden=Vec::new(), one_script=false, veto=None, cuts=None, words=None),
+        text_signature = "($self, *, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None, forbidden=(), one_script=False, veto=None, cuts=None, words=None)"
     )]
     fn train(
         &self,
@@ -265,6 +266,7 @@ impl Corpus {
         one_script: bool,
         veto: Option<Py<PyAny>>,
         cuts: Option<Py<PyAny>>,
+        words: Option<PyRef<'_, CoreTokenizer>>,
     ) -> PyResult<(CoreTokenizer, Learned, Option<Course>)> {
         let (coverage, most) = characters;
         let LimitsArgument(max_bytes, max_characters, whole_characters) = limits;
@@ -287,6 +289,7 @@ impl Corpus {
             let cut = move |piece: &[u8]| called(&function, (piece,));
             Function(Arc::new(cut) as Arc<Cuts>)
         });
+        options.begin = words.map(|words| words.0.whole_words()).transpose().or_raise()?;
         options.n_threads = self.n_threads;
         options.resume = self.resume.as_ref().map(|earlier| Earlier {
             vocabulary: Arc::clone(&earlier.parts().vocabulary),

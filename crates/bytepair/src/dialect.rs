@@ -225,11 +225,15 @@ impl Dialect {
     }
 
     /// A tokenizer of merges of tokens as they are written, and of the symbols that these need. Training can go on from
-    /// it with other ids.
+    /// it with other ids. `counts` says how often each pair occurred, or is empty.
     ///
     /// # Errors
     /// If a part is neither a symbol nor made by an earlier merge, or two merges make the same token.
-    pub fn tokenizer_of_merges(&self, merges: &[[&[u8]; 2]]) -> Result<Tokenizer> {
+    pub fn tokenizer_of_merges(
+        &self,
+        merges: &[[&[u8]; 2]],
+        counts: Vec<i64>,
+    ) -> Result<Tokenizer> {
         let mut vocabulary = Vocabulary::new();
         for (number, written) in (1..).zip(merges) {
             let shown = written.map(String::from_utf8_lossy);
@@ -250,6 +254,9 @@ impl Dialect {
             if vocabulary.len() == n_tokens {
                 return refused("makes a token that an earlier merge makes");
             }
+        }
+        if counts.len() == merges.len() {
+            vocabulary.set_merge_counts(counts);
         }
         self.tokenizer_of(vocabulary, &[])
     }

@@ -31,6 +31,7 @@ mod stream;
 mod token_bytes;
 mod variants;
 mod walk;
+mod whole_words;
 mod with_spans;
 mod worker;
 

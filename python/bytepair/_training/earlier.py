@@ -38,13 +38,15 @@ class Start:
     """What training starts from.
 
     ``log`` has the earlier steps, if no file has them. ``is_recounted`` is whether these
-    were learned from the same text in other pieces.
+    were learned from the same text in other pieces. If ``words`` is a tokenizer, only whole
+    words of it are joined.
     """
 
     dialect: _core.Dialect
     earlier: Earlier | None = None
     log: MergeLog | None = None
     is_recounted: bool = False
+    words: Tokenizer | None = None
 
 
 def start_of(options: Mapping[str, Any]) -> Start:

@@ -80,6 +80,7 @@ class Learner:
         check_whole(min_piece_count=self.min_piece_count)
         check_count(min_piece_count=(self.min_piece_count or 0) * scale)
         start = start or start_of(options)
+        self.words = start.words
         self.dialect, earlier, self.is_recounted = (
             start.dialect,
             start.earlier,
@@ -225,6 +226,7 @@ class Learner:
             characters=self.characters,
             scope=self.options.get("scope"),
             cuts=self.cuts,
+            words=self.words,
         )
         tokenizer = Tokenizer(core)
         n_names, interrupted = learned.pop("n_names"), learned.pop("interrupted")

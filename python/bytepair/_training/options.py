@@ -66,7 +66,8 @@ class TrainingOptions(DialectOptions, total=False):
     forbid: str | Sequence[str] | None
     veto: Callable[[str, str], bool] | None
     cuts: GivenCuts | StrPath | None
-    superwords: int | None
+    superwords: int | Literal["auto"] | None
+    whole_words: bool
     superword_pattern: str | Sequence[str] | None
     min_piece_count: int | None
     character_coverage: Weight | None

@@ -74,6 +74,15 @@ UNREHEARSED = ("threads", "min_piece_count")
 """Options that a rehearsal, on a single piece, leaves out."""
 
 
+def number_or_auto(text: str) -> int | str:
+    """Return the number of merges within words, or ``"auto"``.
+
+    >>> number_or_auto("80k"), number_or_auto("auto")
+    (80000, 'auto')
+    """
+    return text if text == "auto" else number(1)(text)
+
+
 @command(
     Argument("files", "FILES...", FILES, reads=True),
     new_tokenizer(required=False),
@@ -91,8 +100,13 @@ UNREHEARSED = ("threads", "min_piece_count")
     *LIMIT_OPTIONS,
     Option(
         "--superwords N",
-        "Learn N merges within words, then merges beyond words, up to the size. The text is read twice.",
-        type=number(1),
+        "Learn N merges within words, then merges beyond words, up to the size. With auto, whole "
+        "words are joined where that saves more than the last merges within words. The text is read twice.",
+        type=number_or_auto,
+    ),
+    Option(
+        "--whole-words",
+        "With --superwords, join only whole words, each of which is one token.",
     ),
     Option(
         "--superword-pattern REGEX",

@@ -5,10 +5,10 @@
 Special tokens are cut out of a text before anything else happens to it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 import regex
 
@@ -17,7 +17,7 @@ from .decode import decode_bytes
 from .dialects import SUPERWORDS, Dialect, find
 from .encode import encode_piece, whole_pieces
 from .normalize import normalize
-from .split import split, to_bytes, to_text
+from .split import split, split_once, to_bytes, to_text
 from .train import NO_LIMITS, Limits, Merge, Pair, train
 from .units import Token, Units, join, special, written
 
@@ -257,21 +257,22 @@ def train_from_iterator(
 def train_superwords(
     texts: Collection[str | bytes],
     *,
-    superwords: int,
+    superwords: int | Literal["auto"],
     superword_pattern: str = SUPERWORDS,
+    whole_words: bool = False,
     dialect: str | Dialect = "gpt4o",
-    vocab_size: int | None = None,
-    merges: int | None = None,
+    merges: int,
     special_tokens: Collection[str] = (),
     limits: Limits = NO_LIMITS,
     **options: object,
 ) -> Tokenizer:
     """Train within words for ``superwords`` merges, then on texts that the second pattern cuts.
 
-    >>> tokenizer = train_superwords(
-    ...     ["of the best of the rest"], superwords=6, merges=9
-    ... )
-    >>> tokenizer.merges[6:]
+    With ``whole_words``, the second stage joins only words that are one token each. With
+    ``"auto"``, it does so too, and the most frequent merges of both stages stay.
+
+    >>> texts = ["of the best of the rest"] * 2
+    >>> train_superwords(texts, superwords=7, merges=9).merges[7:]
     [(b'of', b' the'), (b'of the', b' ')]
     """
     chosen = choose(dialect, options)
@@ -281,10 +282,46 @@ def train_superwords(
         count(piece for text in texts for piece in cut(text, stage))
         for stage in (chosen, beyond)
     )
-    first = learn(within, chosen, None, superwords, special_tokens, limits)
-    return learn(
-        across, beyond, vocab_size, merges, special_tokens, limits, first.learned
+    n_first = merges if superwords == "auto" else superwords
+    first = learn(within, chosen, None, n_first, special_tokens, limits)
+    if superwords != "auto":
+        parts = partial(runs_of_words, first) if whole_words else None
+        return learn(
+            across, beyond, None, merges, special_tokens, limits, first.learned, parts
+        )
+    least = first.learned[-1].n_pairs + 1 if first.learned else 1
+    joined = learn(
+        across,
+        replace(beyond, min_count=least),
+        None,
+        2 * len(first.learned),
+        special_tokens,
+        limits,
+        first.learned,
+        partial(runs_of_words, first),
     )
+    by_count = sorted(joined.learned, key=lambda merge: -merge.n_pairs)
+    kept = by_count[: len(first.learned)]
+    return learn(across, beyond, None, len(kept), special_tokens, limits, kept)
+
+
+def runs_of_words(tokenizer: Tokenizer, piece: bytes) -> list[list[Token]]:
+    """Return the runs of words in a piece that are one token each, and have a letter.
+
+    >>> first = train_from_iterator(["of the a"] * 2, merges=9)
+    >>> [len(run) for run in runs_of_words(first, b"of the a, the")]
+    [3, 1]
+    """
+    known, ranks = tokenizer.ids, tokenizer.ranks
+    runs: list[list[Token]] = [[]]
+    for word in split(to_text(piece), tokenizer.dialect.split):
+        tokens = encode_piece(to_bytes(word), known, ranks, tokenizer.dialect.units)
+        has_letter = any(is_match for _, is_match in split_once(word, r"\p{L}"))
+        if len(tokens) == 1 and has_letter:
+            runs[-1] += tokens
+        else:
+            runs.append([])
+    return [run for run in runs if run]
 
 
 def train_from_counts(
@@ -337,6 +374,7 @@ def learn(
     special_tokens: Collection[str],
     limits: Limits = NO_LIMITS,
     begin: Sequence[Merge] = (),
+    parts: Callable[[bytes], list[list[Token]]] | None = None,
 ) -> Tokenizer:
     """Train, and put the unknown token and the special tokens after the others."""
     if isinstance(special_tokens, (set, frozenset)):
@@ -353,6 +391,7 @@ def learn(
         n_merges=n_merges,
         limits=limits,
         begin=begin,
+        parts=parts,
     )
     tokens += [special(name) for name in names]
     return Tokenizer(dialect, tuple(tokens), tuple(learned))

@@ -72,11 +72,13 @@ def train(
     n_merges: int | None = None,
     limits: Limits = NO_LIMITS,
     begin: Sequence[Merge] = (),
+    parts: Callable[[bytes], list[list[Token]]] | None = None,
 ) -> tuple[list[Token], list[Merge]]:
     """Learn until there are ``n_tokens`` tokens or ``n_merges`` merges.
 
     Training stops earlier if no pair occurs ``min_count`` times. It may ``begin`` with merges
-    that were learned before, which are made in their order. Returns the tokens in
+    that were learned before, which are made in their order. ``parts`` gives the parts of a
+    piece as tokens of these merges, by default its symbols between cuts. Returns the tokens in
     the order of their ids, and the merges. Every merge makes a new token: text
     between two borders that no merge has crossed is segmented as if it were alone,
     so the same units never come from two different pairs.
@@ -88,15 +90,16 @@ def train(
     [b'aa', b'ab', b'aaab']
     """
     pieces = sorted(counts.items(), key=lambda item: item[1][1])
+    symbols_of = [symbols(piece, units) for piece, _ in pieces]
     words = [
         (part, n_pieces)
-        for piece, (n_pieces, _) in pieces
-        for part in divided(symbols(piece, units), limits.cuts(piece))
+        for (piece, (n_pieces, _)), word in zip(pieces, symbols_of, strict=True)
+        for part in (parts(piece) if parts else divided(word, limits.cuts(piece)))
     ]
     kept = kept_characters(counts, limits)
     letters = [
         letter
-        for letter in alphabet((word for word, _ in words), units)
+        for letter in alphabet(symbols_of, units)
         if kept is None or not is_character(letter) or character_of(letter) in kept
     ]
     if n_tokens is not None and n_tokens < len(letters):
@@ -106,7 +109,8 @@ def train(
     merges = list(begin)
     for left, right, _ in begin:
         ids[join(left, right)] = len(ids)
-        words = [(merge(word, (left, right)), n_pieces) for word, n_pieces in words]
+        if parts is None:
+            words = [(merge(word, (left, right)), n_pieces) for word, n_pieces in words]
     while len(ids) != n_tokens and len(merges) != n_merges:
         pair_counts = count_pairs(words)
         for pair in list(pair_counts):  # a unit without an id is in none

@@ -68,7 +68,7 @@ pub use limits::{CharacterLimits, LeftOut, TokenLimits};
 use plan::{Plan, Workers, next_id};
 pub use start::Earlier;
 use vetoes::Vetoes;
-pub use vetoes::{Cuts, Forbids, Function};
+pub use vetoes::{Begin, Cuts, Forbids, Function};
 
 /// The most merges for which memory is reserved at once: the corpus may give fewer than the target.
 const MAX_RESERVED: usize = 1 << 17;
@@ -115,6 +115,8 @@ pub struct TrainOptions {
     pub veto: Option<Function<Forbids>>,
     /// If set, no merge crosses the cuts that this function makes in a piece.
     pub cuts: Option<Function<Cuts>>,
+    /// If set, pieces begin as this function says, not as the earlier vocabulary encodes them. They are not cut.
+    pub begin: Option<Function<Begin>>,
     /// Which characters get ids.
     pub characters: CharacterLimits,
     /// How many threads merge. The result does not depend on it.
@@ -137,6 +139,7 @@ impl TrainOptions {
             forbidden: None,
             veto: None,
             cuts: None,
+            begin: None,
             characters: CharacterLimits::default(),
             n_threads: 1,
             resume: None,

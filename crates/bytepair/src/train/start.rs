@@ -21,7 +21,7 @@ use std::sync::Arc;
 use super::limits::{CharacterLimits, LeftOut};
 use super::row::{BARRIER, Row};
 use super::share::Share;
-use super::{Cuts, Function, Ties, TrainOptions};
+use super::{Begin, Cuts, Function, Ties, TrainOptions};
 use crate::count::PieceCounts;
 use crate::encode::{Encoder, Scratch, Symbols};
 use crate::error::{ErrorKind, LARGEST_COUNT, Result};
@@ -123,6 +123,8 @@ enum Segmenter {
         is_text: Vec<bool>,
         cuts: Option<Function<Cuts>>,
     },
+    /// Tokens of an earlier vocabulary as the caller gives them. By id: the new id.
+    Given { begin: Function<Begin>, new_ids: Vec<TokenId> },
 }
 
 impl Segmenter {
@@ -131,8 +133,16 @@ impl Segmenter {
         units: &Units,
         vocabulary: &Vocabulary,
         earlier: Option<&Arc<Encoder>>,
-        cuts: Option<&Function<Cuts>>,
+        options: &TrainOptions,
     ) -> Self {
+        if let (Some(begin), Some(earlier)) = (&options.begin, &options.resume) {
+            let mut new_ids = vec![BARRIER; earlier.vocabulary.len()];
+            for (id, token) in earlier.vocabulary.iter() {
+                new_ids[id as usize] = vocabulary.id(token).unwrap_or(BARRIER);
+            }
+            return Self::Given { begin: begin.clone(), new_ids };
+        }
+        let cuts = options.cuts.as_ref();
         // A unit that the alphabet lacks gets no token, so that its neighbours stay apart.
         let (unknown, byte_fallback, missing) = (None, false, Missing::Error);
         let plain = Units { unknown, byte_fallback, missing, ..units.clone() };
@@ -156,6 +166,11 @@ impl Segmenter {
         tokens.ends.clear();
         match self {
             Self::Symbols(symbols) => symbols.push_ids(piece, &mut tokens.ids, |_| Ok(BARRIER))?,
+            Self::Given { begin, new_ids } => {
+                let new_id = |id: TokenId| new_ids.get(id as usize).copied();
+                let ids = (begin.0)(piece)?.into_iter();
+                tokens.ids.extend(ids.map(|id| id.and_then(new_id).unwrap_or(BARRIER)));
+            }
             Self::Merged { encoder, scratch, is_text, cuts } => {
                 let stranger = TokenId::try_from(is_text.len());
                 let stranger = stranger.map_err(|_| ErrorKind::TooManyTokens)?;
@@ -262,8 +277,7 @@ pub(super) fn shares(
     let lens = (0..counts.len()).map(|index| pieces.get(index).0.len());
     let ranges = deal(lens, options.n_threads);
     let results = in_parallel(options.n_threads, ranges, |range| {
-        let cuts = options.cuts.as_ref();
-        row(&pieces, range, Segmenter::new(units, vocabulary, earlier, cuts))
+        row(&pieces, range, Segmenter::new(units, vocabulary, earlier, options))
     });
     let (mut shares, mut n_tokens) = (Vec::new(), 0_i64);
     for result in results {

@@ -26,6 +26,9 @@ pub type Forbids = dyn Fn(&[u8], &[u8]) -> Result<bool> + Send + Sync;
 /// Where a piece is cut: offsets in bytes, in ascending order.
 pub type Cuts = dyn Fn(&[u8]) -> Result<Vec<usize>> + Send + Sync;
 
+/// How a piece begins: the tokens of an earlier vocabulary, `None` for each that stands apart from its neighbours.
+pub type Begin = dyn Fn(&[u8]) -> Result<Vec<Option<TokenId>>> + Send + Sync;
+
 impl<F: ?Sized> Clone for Function<F> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
