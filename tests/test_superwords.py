@@ -12,6 +12,7 @@ from tests.commands import refused, run
 import bytepair
 from bytepair import TokenizerError, TrainingError, TrainingInterrupted
 
+SUPERWORDS = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 VECTORS = Path(__file__).parent / "vectors"
 RECORDED = json.loads((VECTORS / "superwords.json").read_text())
 WORDS = (
@@ -207,3 +208,31 @@ def test_text_that_can_be_read_once_is_refused(tmp_path):
         tmp_path / "own.json",
     ]
     assert "--superwords: text is read twice" in refused(*command)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", ["superwords", "superbpe"])
+def test_the_published_vocabulary_encodes_as_its_library(shared, pattern):
+    """SuperBPE's files with the pattern of its scripts, and with that of its first release."""
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+
+    folder = shared("vocabularies/superbpe-180K")
+    lines = (folder / "merges.txt").read_text().splitlines()[1:]
+    merges = [tuple(line.split(" ")) for line in lines if line]
+    vocabulary = json.loads((folder / "vocab.json").read_text())
+    theirs = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    cuts = {
+        "superwords": [SUPERWORDS],
+        "superbpe": [r"\p{N}+", r"(?=(\d{3})+(?!\d))"],
+    }
+    splits = [pre_tokenizers.Split(Regex(cut), "isolated") for cut in cuts[pattern]]
+    to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    theirs.pre_tokenizer = pre_tokenizers.Sequence([*splits, to_bytes])
+    ours = bytepair.Tokenizer.from_file(folder / "vocab.json", pattern=pattern)
+    for name in ("english-docs", "code", "multilingual", "chinese"):
+        data = shared(f"corpora/{name}.txt").read_bytes()[:2_000_000]
+        text = data.decode(errors="ignore")
+        parts = [text[place : place + 4096] for place in range(0, len(text), 4096)]
+        expected = theirs.encode_batch(parts, add_special_tokens=False)
+        for part, one in zip(parts, expected, strict=True):
+            assert ours.encode(part) == one.ids

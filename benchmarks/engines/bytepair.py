@@ -10,7 +10,8 @@ import bytepair
 from . import Case, Work
 
 PARTS = ("pattern", "byte_ids", "unmatched", "min_count", "ties", "dialect")
-OPTIONS = (*PARTS, "separator", "memory_limit")
+METHODS = ("superwords", "whole_words", "max_words", "forbid")
+OPTIONS = (*PARTS, *METHODS, "separator", "memory_limit")
 
 
 def trainer(case: Case, path: Path, n_threads: int) -> Callable[[], bytepair.Tokenizer]:
