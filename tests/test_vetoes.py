@@ -10,7 +10,8 @@ import pytest
 from tests.commands import run
 
 import bytepair
-from bytepair import FileError, PatternError, TokenizerError, TrainingError
+from bytepair import surgery
+from bytepair.errors import FileError, PatternError, TokenizerError, TrainingError
 
 TEXTS = ["One: two 12ab, αβ. two words and three words more: one"] * 9
 
@@ -43,6 +44,23 @@ def test_no_forbidden_token_is_learned(options, is_forbidden):
     tokens = learned(**options)
     assert len(tokens) > 10
     assert not any(map(is_forbidden, tokens))
+
+
+def test_an_extension_obeys_them_too():
+    """Tokens that are added to a tokenizer, with cuts where its own merges do not reach."""
+    base = bytepair.train_from_iterator(
+        ["xyz"], vocab_size=257, pattern="", min_count=1
+    )
+    options = {"add": 40, "forbid": "colon-space", "max_words": 1}
+    found = surgery.extend(
+        base, texts=TEXTS, cuts=lambda p: re.split("(?=r)", p), **options
+    )
+    added = [
+        found.tokenizer.decode([id_]) for id_ in range(257, found.tokenizer.n_vocab)
+    ]
+    assert len(added) > 9
+    assert not any(": " in token or len(token.split()) > 1 for token in added)
+    assert not any("r" in token[1:] for token in added)
 
 
 def test_initial_merges_are_those_of_training_at_once():

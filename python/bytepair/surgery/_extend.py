@@ -34,12 +34,13 @@ from ._surgery import Base, Given, Surgery
 from ._tokens import names_of, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from typing_extensions import Unpack
 
     from bytepair._io.files import StrPath
     from bytepair._tokenizer import Tokenizer
+    from bytepair._training.vetoes import GivenCuts
     from bytepair._weights import Weight
     from bytepair.data._sources import Corpus
 
@@ -57,6 +58,11 @@ class ExtendOptions(CorpusOptions, total=False):
     max_token_bytes: int | None
     max_token_chars: int | None
     whole_characters: bool | None
+    max_words: int | None
+    one_script: bool
+    forbid: str | Sequence[str] | None
+    veto: Callable[[str, str], bool] | None
+    cuts: GivenCuts | StrPath | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -221,8 +227,10 @@ def extend(
         ``"a-z"``, ``range(0x900, 0x980)``). Characters are compared after normalization.
     min_count
         How often a pair must occur to become a token: 2 if not given.
-    min_piece_count, max_token_bytes, max_token_chars, whole_characters
-        Which pieces are learned from, and which tokens may be learned; see :func:`bytepair.train`.
+    min_piece_count, cuts
+        Which pieces are learned from, and where no token crosses them; see :func:`bytepair.train`.
+    max_token_bytes, max_token_chars, whole_characters, max_words, one_script, forbid, veto
+        Which tokens may be learned; see :func:`bytepair.train`.
     input_format, field, lines, separator, skip_bad, memory_limit
         How the files of ``corpus`` are read; see :func:`bytepair.train`.
     threads, progress

@@ -18,6 +18,16 @@ use crate::units::Units;
 use crate::vocabulary::{Token, TokenId};
 
 /// A function that a caller gives.
+///
+/// ```
+/// use std::sync::Arc;
+/// use bytepair::train::{Forbids, Function, Target, TrainOptions};
+///
+/// // No token may end with a space.
+/// let forbids = |_left: &[u8], right: &[u8]| Ok(right.ends_with(b" "));
+/// let mut options = TrainOptions::new(Target::Merges(10));
+/// options.veto = Some(Function(Arc::new(forbids) as Arc<Forbids>));
+/// ```
 pub struct Function<F: ?Sized>(pub Arc<F>);
 
 /// Whether two tokens, as they are written, must not be merged.
