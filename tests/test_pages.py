@@ -64,7 +64,7 @@ EXAMPLES = {
     "docs/how-to/report.md": 5,
     "docs/how-to/serve-chats.md": 28,
     "docs/how-to/serve.md": 16,
-    "docs/how-to/superwords.md": 7,
+    "docs/how-to/superwords.md": 12,
     "docs/how-to/train.md": 7,
     "docs/how-to/untrusted-text.md": 14,
     "docs/how-to/your-language.md": 13,

@@ -236,7 +236,7 @@ def refuse_superwords(options: Mapping[str, Any], texts: object) -> bool:
                 raise TrainingError(message)
         return False
     if texts is None:
-        message = f"{name}: counts do not tell which words follow each other; give text"
+        message = f"{name}: these counts do not tell which words follow each other; give text, or counts of both stages (docs/how-to/superwords.md)"
         raise TrainingError(message)
     if isinstance(texts, Iterator):
         message = f"{name}: texts are read twice; give a list of them, or files"
