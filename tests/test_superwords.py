@@ -4,6 +4,7 @@ That two stages learn what the definition learns is tested in `test_against_refe
 """
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,46 @@ def test_every_learned_superword_is_encoded():
     assert [report.phase for report in reports].count("done") == 1
 
 
+def test_ids_of_a_tokenizer_to_resume_from_stay():
+    """Those of its special tokens, too; superwords come after them. Initial merges have the ids of training at once."""
+    words = bytepair.train_from_iterator(TEXTS, merges=20, special_tokens=["<s>"])
+    for n_merges in (20, 24):
+        options = {"superwords": n_merges, "merges": 50, "special_tokens": ["<s>"]}
+        found = bytepair.train_from_iterator(TEXTS, resume=words, **options)
+        assert found.special_tokens == words.special_tokens == {"<s>": 276}
+        assert found.vocabulary[:277] == words.vocabulary
+        assert max(token.count(b" ") for token in found.vocabulary) > 2
+    whole = bytepair.train_from_iterator(
+        TEXTS, superwords=20, merges=50, whole_words=True
+    )
+    options = {"superwords": 20, "merges": 50, "whole_words": True}
+    for n_merges in (9, 20):
+        begun = {"initial_merges": words.merges[:n_merges]}
+        assert bytepair.train_from_iterator(TEXTS, **begun, **options) == whole
+
+
+def test_the_log_has_the_ids_of_the_tokenizer(tmp_path):
+    """Also where rare pieces of the first stage, which have other characters, are left out."""
+    texts = ["best я1 of xyz", "of the of the best", "of the of the best"]
+    options = {
+        "dialect": "sentencepiece",
+        "min_piece_count": 2,
+        "log": tmp_path / "log",
+    }
+    found = bytepair.train_from_iterator(texts, superwords=3, merges=10, **options)
+    steps = bytepair.read_log(tmp_path / "log").steps
+    assert [step.ids for step in steps] == [m[:3] for m in found.inspect().merge_log]
+
+
+def test_merges_compete_only_where_their_tokens_are_there():
+    """A cut within words can make a merge within words rarer than one beyond them that needs its token."""
+    texts = ["x unhappys", "x unhappyt", "x unhappyz"] * 3 + ["an unhappy dog"] * 99
+    cuts = {"cuts": lambda piece: re.split("(?<=un)(?=happy$)", piece)}
+    found = bytepair.train_from_iterator(texts, superwords="auto", merges=11, **cuts)
+    assert len(found.merges) == 11
+    assert b"an unhappy dog" not in found.vocabulary
+
+
 def test_the_command_trains_and_shows_both_stages(tmp_path):
     """--steps walks through the pieces of each stage; the file has the second pattern."""
     corpus, own = tmp_path / "text", tmp_path / "own.json"
@@ -134,6 +175,11 @@ def test_the_command_trains_and_shows_both_stages(tmp_path):
     steps = json.loads(run(*command, "--steps", "--json").stdout)["steps"]
     assert [step["step"] for step in steps] == list(range(1, 10))
     assert max(len(step["pieces"]) for step in steps[:4]) > len(steps[4]["pieces"])
+    options = ["--superwords", "auto", "--merges", "30", "--whole-words", "-o", own]
+    run("train", corpus, *options)
+    words, options = tmp_path / "words.json", ["--merges", "40", "--superwords", "20"]
+    run("train", corpus, "--merges", "9", "-o", words)
+    run("train", corpus, *options, "-o", own, "--resume", words)
     split = bytepair.Tokenizer.from_file(own).inspect().description["split"]
     assert split.startswith(r"\p{N}{1,3}| ?")
     message = refused(
@@ -154,7 +200,7 @@ def test_the_command_trains_and_shows_both_stages(tmp_path):
         (
             {"superwords": 9, "vocab_size": 265},
             TrainingError,
-            "256 ids are those of bytes",
+            "of which 256 are bytes",
         ),
         ({"superwords": "9"}, TypeError, "a whole number"),
         ({"superword_pattern": "x"}, TrainingError, "needs superwords"),
@@ -170,22 +216,23 @@ def test_the_command_trains_and_shows_both_stages(tmp_path):
         ),
         ({"superwords": 3, "superword_pattern": "("}, TokenizerError, "pattern error"),
         ({"superwords": "auto", "log": "log"}, TrainingError, "log does not apply"),
-        ({"superwords": "all"}, TypeError, "a whole number"),
+        ({"superwords": "all"}, TypeError, 'a whole number or "auto"'),
         ({"superwords": 3, "whole_words": 1}, TypeError, "True or False"),
         ({"whole_words": True}, TrainingError, "needs superwords"),
-        ({"superwords": 3, "resume": "part"}, TokenizerError, "special tokens"),
+        ({"superwords": 3, "resume": "part"}, TrainingError, "there are 9 merges"),
+        (
+            {"superwords": 3, "initial_merges": [("o", "f")] * 4},
+            TokenizerError,
+            "merge 2",
+        ),
+        ({"superwords": 3, "superword_pattern": 5}, TypeError, "superword_pattern: "),
     ],
 )
 def test_bad_options_are_refused_before_text_is_read(options, error, words):
     """A transition without an end, dialects without spaces, a pattern that is no pattern."""
     options = dict(options)
     if options.pop("resume", None):
-        options["resume"] = bytepair.train_from_iterator(
-            TEXTS, merges=9, special_tokens=["<s>"]
-        )
-        options["resume"] = bytepair.surgery.extend(
-            options["resume"], texts=["xyz"] * 9, add=1
-        ).tokenizer
+        options["resume"] = bytepair.train_from_iterator(TEXTS, merges=9)
     with pytest.raises(error) as caught:
         bytepair.train_from_iterator(TEXTS, **options)
     assert words in str(caught.value)

@@ -101,10 +101,10 @@ def raises(*_arguments):
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"max_words": 0}, TrainingError, "at least 1"),
+        ({"max_words": 0}, TrainingError, "between 1 and 1000"),
         ({"forbid": "("}, PatternError, "forbid: pattern error"),
         ({"forbid": [""]}, TrainingError, "an empty pattern"),
-        ({"forbid": 3}, TypeError, "a pattern or a name"),
+        ({"forbid": 3}, TypeError, "a pattern, a name"),
         ({"one_script": 1}, TypeError, "True or False"),
         ({"veto": "x"}, TypeError, "a function of two tokens"),
         ({"veto": lambda _left, _right: None}, TypeError, "True or False, not None"),
@@ -116,6 +116,8 @@ def raises(*_arguments):
         ({"cuts": "/no/such/file"}, FileError, "/no/such/file: No such file"),
         ({"initial_merges": [("on", "e")]}, TokenizerError, "neither a symbol"),
         ({"initial_merges": [("o", "n")] * 2}, TokenizerError, 'merge 2, "o" and "n"'),
+        ({"cuts": lambda piece: piece}, TrainingError, "the parts of the piece"),
+        ({"initial_merges": [("o", "n", "e")]}, TypeError, "initial_merges[0] must be"),
         ({"initial_merges": ["on"]}, TypeError, "a pair of tokens"),
         ({"initial_merges": {("o", "n")}}, TypeError, "set"),
     ],

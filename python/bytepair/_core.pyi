@@ -1476,8 +1476,11 @@ class Dialect:
     def cuts_like(self, tokenizer: Tokenizer) -> bool:
         """Whether a tokenizer cuts text where this dialect does."""
 
-    def tokenizer_with_merges_of(self, tokenizer: Tokenizer) -> Tokenizer:
-        """Return a tokenizer of this dialect with the alphabet and the merges of another."""
+    def with_pattern(self, tokenizer: Tokenizer) -> Tokenizer:
+        """Return a tokenizer with the pattern of this dialect; all else stays."""
+
+    def without_names(self, tokenizer: Tokenizer) -> Tokenizer:
+        """Return a tokenizer of this dialect with the alphabet and the merges of another, without unknown and special tokens."""
 
     @property
     def n_bytes(self) -> int:

@@ -90,12 +90,15 @@ impl Dialect {
         self.0.cuts_like(&tokenizer.0).or_raise()
     }
 
-    /// Return a tokenizer of this dialect with the alphabet and the merges of another.
-    fn tokenizer_with_merges_of(
-        &self,
-        tokenizer: PyRef<'_, CoreTokenizer>,
-    ) -> PyResult<CoreTokenizer> {
-        let tokenizer = self.0.tokenizer_with_merges_of(&tokenizer.0).or_raise()?;
+    /// Return a tokenizer with the pattern of this dialect; all else stays.
+    fn with_pattern(&self, tokenizer: PyRef<'_, CoreTokenizer>) -> PyResult<CoreTokenizer> {
+        let tokenizer = self.0.with_pattern(&tokenizer.0).or_raise()?;
+        Ok(CoreTokenizer(Arc::new(tokenizer)))
+    }
+
+    /// Return a tokenizer of this dialect with the alphabet and the merges of another, without unknown and special tokens.
+    fn without_names(&self, tokenizer: PyRef<'_, CoreTokenizer>) -> PyResult<CoreTokenizer> {
+        let tokenizer = self.0.without_names(&tokenizer.0).or_raise()?;
         Ok(CoreTokenizer(Arc::new(tokenizer)))
     }
 

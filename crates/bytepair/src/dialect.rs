@@ -284,20 +284,27 @@ impl Dialect {
         Ok(bytepair_split::cuts_alike(&self.split, &Self::of(tokenizer)?.split))
     }
 
-    /// A tokenizer of this dialect with the alphabet and the merges of another. Training can go on from it with other
-    /// ids: special tokens come after what it learns.
+    /// A tokenizer with the pattern of this dialect; all else stays.
     ///
     /// # Errors
-    /// If other tokens come after the unknown or the special tokens.
-    pub fn tokenizer_with_merges_of(&self, tokenizer: &Tokenizer) -> Result<Tokenizer> {
+    /// If the pattern is not valid.
+    pub fn with_pattern(&self, tokenizer: &Tokenizer) -> Result<Tokenizer> {
+        let splitter = Splitter::new(self.split.clone(), &UnicodeTables::latest())?;
+        let parts = tokenizer.parts().clone();
+        Tokenizer::unprepared(Parts { pre_tokenizer: splitter.into(), ..parts })
+    }
+
+    /// A tokenizer of this dialect with the alphabet and the merges of another that was trained at once, without the
+    /// unknown and the special tokens, which come last.
+    ///
+    /// # Errors
+    /// If the pattern is not valid.
+    pub fn without_names(&self, tokenizer: &Tokenizer) -> Result<Tokenizer> {
         let learned = &tokenizer.parts().vocabulary;
         let is_name = |kind| matches!(kind, TokenKind::Unknown | TokenKind::Added);
         let mut vocabulary = Vocabulary::new();
-        for (id, token) in learned.iter().filter(|(_, token)| !is_name(token.kind)) {
-            if vocabulary.push(token)? != id {
-                let problem = "has special tokens before others; superwords need them at the end";
-                return Err(Error::option("resume", problem));
-            }
+        for (_, token) in learned.iter().filter(|(_, token)| !is_name(token.kind)) {
+            vocabulary.push(token)?;
         }
         learned.merges().iter().for_each(|&merge| vocabulary.push_merge_to(merge));
         vocabulary.set_merge_counts(learned.merge_counts().to_vec());

@@ -127,17 +127,20 @@ def train(
             the text of a token.
         ``veto``
             A function of two tokens, as they are written, that returns whether they must
-            not be merged. It is called once for each pair that may come up.
+            not be merged. It is called once in each stage for each pair that is frequent enough.
         ``cuts``
-            A function that takes a piece and returns its parts, as a list of texts: no merge
-            crosses from one to the next. Or a file of words, one in each line, with spaces
-            where they are cut. It applies to training alone. Functions see bytes that are no part of
-            a character as :func:`os.fsdecode` does.
-        ``superwords``, ``superword_pattern``
+            A function that takes a piece, such as ``" lower"``, and returns its parts, as a list of
+            texts: no merge crosses from one to the next. Or a file of words, one in each line,
+            with spaces where they are cut; a piece is cut within each of these words. It applies to
+            training alone. Functions see bytes that are no part of a character as
+            :func:`os.fsdecode` gives them.
+        ``superwords``, ``superword_pattern``, ``whole_words``
             Learn this many merges within words, which the pattern of the dialect separates.
             Then read the text once more, cut by the second pattern (``"superwords"``, which
             cuts hardly anything but numbers and rows of punctuation), and learn merges
-            beyond words. The tokenizer has the second pattern.
+            beyond words. The tokenizer has the second pattern. With ``whole_words``, only words
+            that are one token each are joined. ``"auto"`` does that too, and merges beyond words
+            replace less frequent ones within words.
         ``min_piece_count``
             Leave out pieces that occur less often. The report says how many; characters
             and tokens are those of the pieces that stay.

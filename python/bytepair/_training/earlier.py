@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bytepair import _core
-from bytepair._expected import expect, expect_each
+from bytepair._expected import expect
 from bytepair._io import loading, recognising
 from bytepair._io.beside import added_beside, with_added_beside
 from bytepair._io.files import StrPath
@@ -69,7 +69,11 @@ def start_of(options: Mapping[str, Any]) -> Start:
     refuse_set("initial_merges", merges, "the result")
     expect("initial_merges", merges, Iterable, "a list of pairs of tokens")
     merges = list(merges)
-    expect_each("initial_merges", merges, tuple, "a pair of tokens")
+    for place, pair in enumerate(merges):
+        is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
+        if not is_pair or not all(isinstance(part, (str, bytes)) for part in pair):
+            message = f"initial_merges[{place}] must be a pair of tokens, not {pair!r}"
+            raise TypeError(message)
     tokenizer = Tokenizer(dialect.tokenizer_of_merges(merges))
     return Start(dialect, Earlier(tokenizer, keeps_ids=False))
 

@@ -74,7 +74,8 @@ class Learner:
         check_range(threads=options.get("threads"), **self.target)
         self.limits = token_limits(*map(options.get, LIMITS))
         self.characters = character_limits(*map(options.get, ALPHABET))
-        self.vetoes = vetoes(options)
+        self.vetoes = vetoes(options, self._stop)
+        self.is_stopped = False
         self.cuts = cutting(options.get("cuts"))
         self.min_piece_count = options.get("min_piece_count")
         check_whole(min_piece_count=self.min_piece_count)
@@ -222,7 +223,7 @@ class Learner:
             scale=self.scale,
             limits=self.limits,
             with_course=summary is not None or on_course is not None,
-            progress=self._on_merge if self.telling.report else None,
+            progress=self._on_merge if self._is_watched() else None,
             characters=self.characters,
             scope=self.options.get("scope"),
             cuts=self.cuts,
@@ -237,7 +238,7 @@ class Learner:
         if on_course is not None and course:
             on_course([self._unscaled(n + self.n_added) for n in course[0]])
         report = self._report(counted, learned)
-        if self.resume is not None and self.keeps_ids:
+        if self.resume is not None and self.options.get("resume") and self.keeps_ids:
             report["unchanged_ids"] = self.resume.n_vocab
             report["new_ids"] = tokenizer.n_vocab - self.resume.n_vocab
         if interrupted:
@@ -260,7 +261,16 @@ class Learner:
         counted["bad"] = self.tally.bad if self.tally else 0
         return counted
 
+    def _is_watched(self) -> bool:
+        return self.telling.report is not None or self.vetoes["veto"] is not None
+
+    def _stop(self) -> None:
+        """End merging soon, after Ctrl-C in a function of the user."""
+        self.is_stopped = True
+
     def _on_merge(self, done: int, total: int | None, tokens: int) -> None:
+        if self.is_stopped:
+            raise KeyboardInterrupt
         self.telling.merged(done, total, self._unscaled(tokens))
 
     def _check_growth(self, vocab_size: int | None) -> None:

@@ -22,7 +22,7 @@ from bytepair._expected import expect
 from bytepair._labels import argument
 from bytepair._ranges import check_range
 from bytepair._tokenizer import Tokenizer
-from bytepair.errors import TrainingError, TrainingInterrupted
+from bytepair.errors import PatternError, TrainingError, TrainingInterrupted
 
 from .earlier import Earlier, Start, earlier, start_of
 from .learning import Learner
@@ -39,8 +39,13 @@ __all__ = ["SUPERWORDS", "learn_beyond_words", "refuse_superwords"]
 SUPERWORDS = "superwords"
 """The pattern of the second stage."""
 AUTO = "auto"
-WITHOUT_AUTO = ("resume", "log", "on_counted", "initial_merges")
-"""Options that do not apply where merges are put in another order."""
+WITHOUT_AUTO = {
+    "resume": "resume",
+    "log": "log",
+    "on_counted": "steps",
+    "initial_merges": "initial_merges",
+}
+"""Options that do not apply where merges are put in another order, and their names for users."""
 FIRST_PATTERN = ("pattern", "pattern_flavour", "unmatched")
 """Options of the pattern of the first stage."""
 Learn: TypeAlias = Callable[[Learner], Tokenizer]
@@ -53,27 +58,27 @@ def learn_beyond_words(
 
     ``learn`` counts the text with a learner and lets it learn; it is called once for each stage.
     """
-    n_first = options["superwords"]
     resume = earlier(options.get("resume"), options.get("dialect"))
     stages = Stages(learn, {**options, "resume": resume}, scale)
     stages.check()
     if resume and stages.has_begun_the_second(resume):
         return stages.go_on(resume)
-    before = start_of(stages.options).earlier
-    log = None
-    if n_first == AUTO or before is None or len(before.tokenizer.merges) < n_first:
-        before, log = stages.learn_within_words()
+    start = start_of(stages.options)
+    stages.check_start(start)
+    words, log = start.earlier, None
+    if words is None or not words.keeps_ids or not stages.has_all_words(words):
+        words, log = stages.learn_within_words()
     try:
-        if n_first == AUTO:
-            return stages.learn_by_count(before.tokenizer)
-        return stages.learn_beyond(before.tokenizer, log)
+        if options["superwords"] == AUTO:
+            return stages.learn_by_count(words.tokenizer)
+        return stages.learn_beyond(words.tokenizer, log)
     except TrainingInterrupted as interrupted:
-        if interrupted.tokenizer is not None:
+        if interrupted.tokenizer is not None and not stages.is_whole:
             raise
         if log is not None:
             stages.keep(log)
-        message = f"{interrupted}; the merges within words are kept"
-        raise TrainingInterrupted(message, before.tokenizer, {}) from interrupted
+        message = "interrupted in the second stage; the merges within words are saved"
+        raise TrainingInterrupted(message, words.tokenizer, {}) from interrupted
 
 
 @dataclass(frozen=True)
@@ -90,9 +95,20 @@ class Stages:
         given = self.options.get("superword_pattern")
         return SUPERWORDS if given is None else given
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether only whole words are joined. Where merges stand is then not known from the tokenizer."""
+        is_auto = self.options["superwords"] == AUTO
+        return is_auto or bool(self.options.get("whole_words"))
+
     def dialect(self, **changes: Any) -> _core.Dialect:  # noqa: ANN401 -- options
         """Return the dialect of the second stage."""
-        return start_of({**self.options, **changes}).dialect.beyond_words(self.pattern)
+        dialect = start_of({**self.options, **changes}).dialect
+        try:
+            return dialect.beyond_words(self.pattern)
+        except (PatternError, TypeError) as error:
+            message = f"{argument('superword_pattern')}: {error}"
+            raise type(error)(message) from error
 
     def keep(self, log: MergeLog) -> None:
         """Write a log, or pass it on."""
@@ -104,15 +120,20 @@ class Stages:
         dialect = self.dialect(resume=None, initial_merges=None)
         return dialect.cuts_like(resume.tokenizer)
 
+    def has_all_words(self, words: Earlier) -> bool:
+        """Whether a tokenizer has the merges of the first stage."""
+        n_first: int | str = self.options["superwords"]
+        return len(words.tokenizer.merges) == n_first
+
     def go_on(self, resume: Earlier) -> Tokenizer:
         """Continue the second stage."""
-        if self.options.get("whole_words"):
-            message = f"{argument('resume')}: only the first stage can be resumed with whole_words"
+        if self.is_whole:
+            message = f"{argument('resume')}: only the first stage can be resumed with {argument('whole_words')}"
             raise TrainingError(message)
-        given = dict(self.options) | {"pattern": self.pattern, "min_piece_count": None}
+        given = self._later(self.options) | {"pattern": self.pattern, "resume": resume}
         for name in FIRST_PATTERN[1:]:
             given.pop(name, None)
-        return self.learn(Learner(given, self.scale, start_of(given)))
+        return self.learn(Learner(given, self.scale))
 
     def learn_within_words(self) -> tuple[Earlier, MergeLog | None]:
         """Learn the first stage. Its log is written only after Ctrl-C."""
@@ -146,25 +167,24 @@ class Stages:
     def _second(
         self, dialect: _core.Dialect, words: Tokenizer, log: MergeLog | None = None
     ) -> Start:
-        begun = Tokenizer(dialect.tokenizer_with_merges_of(words))
-        is_whole = self.options.get("whole_words") or self.options["superwords"] == AUTO
-        begin = words if is_whole else None
-        return Start(
-            dialect,
-            Earlier(begun, keeps_ids=False),
-            log,
-            words=begin,
-            is_recounted=True,
-        )
+        """Return what the second stage starts from.
+
+        Ids of a tokenizer that was given stay. Otherwise special tokens come last.
+        """
+        is_given = self.options.get("resume") is not None
+        begin = dialect.with_pattern if is_given else dialect.without_names
+        words_alone = words if self.is_whole else None
+        begun = Earlier(Tokenizer(begin(words)))
+        return Start(dialect, begun, log, words=words_alone, is_recounted=True)
 
     @staticmethod
     def _later(options: Mapping[str, Any]) -> dict[str, Any]:
         return {**options, "min_piece_count": None}
 
     def learn_by_count(self, words: Tokenizer) -> Tokenizer:
-        """Learn merges beyond words that are more frequent than the last ones within, and put all in the order of their counts.
+        """Learn merges beyond words that are more frequent than the last ones within, and keep the most frequent of both.
 
-        Of equals, merges within words come first. The text is read once more for the report.
+        The text is read once more for the report.
         """
         n_merges = len(words.merges)
         least = _counts(words)[-1] if n_merges else 0
@@ -172,46 +192,88 @@ class Stages:
         given = self._later(self._quietly()) | _exactly(2 * n_merges)
         joined = self.learn(Learner(given, self.scale, start))
         counts, merges = _counts(joined), joined.merges
-        order = sorted(range(len(counts)), key=lambda place: (-counts[place], place))
-        kept = order[:n_merges]
+        kept = in_competition(joined, n_merges)
         dialect = self.dialect()
         core = dialect.tokenizer_of_merges(
             [merges[place] for place in kept], [counts[place] for place in kept]
         )
-        tokenizer = Tokenizer(core)
-        start = Start(dialect, Earlier(tokenizer, keeps_ids=False))
+        begun = Earlier(Tokenizer(core), keeps_ids=False)
         given = self._later(self.options) | _exactly(n_merges)
-        return self.learn(Learner(given, self.scale, start))
+        return self.learn(Learner(given, self.scale, Start(dialect, begun)))
 
     def check(self) -> None:
         """Refuse what no stage, or only one of them, could learn from."""
         n_first, name = self.options["superwords"], argument("superwords")
-        expect(
-            "whole_words", self.options.get("whole_words", False), bool, "True or False"
-        )
+        whole_words = self.options.get("whole_words", False)
+        expect("whole_words", whole_words, bool, "True or False")
         dialect = self.dialect(resume=None, initial_merges=None)
         if n_first == AUTO:
-            for other in WITHOUT_AUTO:
+            for other, shown in WITHOUT_AUTO.items():
                 if self.options.get(other) is not None:
-                    message = f"{argument(other)} does not apply to {name} auto, which orders merges anew"
+                    message = f"{argument(shown)} does not apply to {name} auto, which orders merges anew"
                     raise TrainingError(message)
             if self.scale != 1:
                 message = f"{name} auto: weights must be whole numbers"
                 raise TrainingError(message)
             return
+        if isinstance(n_first, str):
+            message = f'{name} must be a whole number or "{AUTO}", not {n_first!r}'
+            raise TypeError(message)
         check_range(superwords=n_first)
-        if n_first == 0:
+        if n_first < 1:
             message = f"{name} must be at least 1"
             raise TrainingError(message)
-        for target, n_others in (("merges", 0), ("vocab_size", dialect.n_bytes)):
+        n_names = len(set(self.options.get("special_tokens", ())))
+        for target, n_others in (
+            ("merges", 0),
+            ("vocab_size", dialect.n_bytes + n_names),
+        ):
             most = self.options.get(target)
             if most is not None and n_first + n_others >= most:
-                others = f", and {n_others} ids are those of bytes" if n_others else ""
+                others = f", of which {n_others} are bytes and special tokens"
                 message = (
                     f"{name}: {n_first:,} merges within words leave none beyond them, because "
-                    f"{argument(target, most)} is asked for{others}"
+                    f"{argument(target, most)} is asked for{others if n_others else ''}"
                 )
                 raise TrainingError(message)
+
+    def check_start(self, start: Start) -> None:
+        """Refuse to begin with more merges than the first stage has."""
+        n_first = self.options["superwords"]
+        n_given = len(start.earlier.tokenizer.merges) if start.earlier else 0
+        if n_first != AUTO and n_given > n_first:
+            given = "initial_merges" if self.options.get("initial_merges") else "resume"
+            message = (
+                f"{argument(given)}: there are {n_given:,} merges within words already, more than "
+                f"{argument('superwords', n_first)}"
+            )
+            raise TrainingError(message)
+
+
+def in_competition(joined: Tokenizer, n_merges: int) -> list[int]:
+    """Return which merges stay, in their order, if those within words and those beyond compete.
+
+    The first ``n_merges`` are those within words. A merge beyond words comes before the next one within if it is more
+    frequent, and if its tokens are there.
+    """
+    log = joined.inspect().merge_log
+    counts = _counts(joined)
+    makes = {token: place for place, (_, _, token, _) in enumerate(log)}
+    taken: dict[int, None] = {}
+    n_within, n_beyond = 0, n_merges
+    while len(taken) < n_merges:
+        is_beyond = n_beyond < len(log) and (
+            n_within == n_merges or counts[n_beyond] > counts[n_within]
+        )
+        parts = log[n_beyond][:2] if is_beyond else ()
+        are_there = all(part not in makes or makes[part] in taken for part in parts)
+        if is_beyond and are_there:
+            taken[n_beyond] = None
+            n_beyond += 1
+        else:
+            taken[n_within] = None
+            n_within += 1
+    return list(taken)
 
 
 def _exactly(n_merges: int) -> dict[str, Any]:

@@ -7,9 +7,11 @@ part of a character are lone surrogates, as :func:`os.fsdecode` makes them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from bytepair import _core
@@ -28,6 +30,9 @@ GivenCuts = Callable[[str], Iterable[str]]
 
 SPACES = " ▁"
 """The characters between words; the second stands for a space in SentencePiece."""
+MOST_WORDS = 1000
+WORD = re.compile(r"[^\s▁]+")
+BOM = "\ufeff".encode()
 FORBIDDEN = {
     "colon-space": f":[{SPACES}]",
     "letter-digit": r"[\p{L}\p{M}]\p{N}|\p{N}\p{L}",
@@ -43,13 +48,14 @@ class Vetoes(TypedDict):
     veto: Callable[[bytes, bytes], bool] | None
 
 
-def vetoes(options: Mapping[str, Any]) -> Vetoes:
-    r"""Return what is forbidden, checked.
+def vetoes(options: Mapping[str, Any], stop: Callable[[], None]) -> Vetoes:
+    r"""Return what is forbidden, checked. ``stop`` is called after Ctrl-C in a function of the user.
 
-    >>> vetoes({"max_words": 2, "forbid": "colon-space"})["forbidden"]
+    >>> vetoes({"max_words": 2, "forbid": "colon-space"}, print)["forbidden"]
     [':[ ▁]', '(?:[^ ▁]+[ ▁]+){2}[^ ▁]']
     """
     given = options.get("forbid")
+    expect("forbid", given, (str, Sequence, type(None)), "a pattern, a name, or a list")
     sources = [given] if isinstance(given, str) else given or []
     expect_each("forbid", sources, str, "a pattern or a name")
     for source in sources:
@@ -64,8 +70,8 @@ def vetoes(options: Mapping[str, Any]) -> Vetoes:
     forbidden = [FORBIDDEN.get(source, source) for source in sources]
     max_words = options.get("max_words")
     check_range(max_words=max_words)
-    if max_words == 0:
-        message = f"{argument('max_words')} must be at least 1"
+    if max_words is not None and not 1 <= max_words <= MOST_WORDS:
+        message = f"{argument('max_words')} must be between 1 and {MOST_WORDS}, not {max_words:,}"
         raise TrainingError(message)
     if max_words is not None:
         forbidden.append(f"(?:[^{SPACES}]+[{SPACES}]+){{{max_words}}}[^{SPACES}]")
@@ -78,12 +84,23 @@ def vetoes(options: Mapping[str, Any]) -> Vetoes:
     return {
         "forbidden": forbidden,
         "one_script": one_script,
-        "veto": partial(_forbids, veto) if veto else None,
+        "veto": partial(_forbids, veto, stop) if veto else None,
     }
 
 
-def _forbids(veto: Callable[[str, str], object], left: bytes, right: bytes) -> bool:
-    answer = veto(_text(left), _text(right))
+def _forbids(
+    veto: Callable[[str, str], object],
+    stop: Callable[[], None],
+    left: bytes,
+    right: bytes,
+) -> bool:
+    try:
+        answer = veto(_text(left), _text(right))
+    except (
+        KeyboardInterrupt
+    ):  # what was learned is returned as soon as this pair is decided
+        stop()
+        answer = veto(_text(left), _text(right))
     if not isinstance(answer, bool):
         message = (
             f"veto({_text(left)!r}, {_text(right)!r}) must return True or False, "
@@ -114,7 +131,8 @@ def cutting(
 def _offsets(cuts: GivenCuts, piece: bytes) -> list[int]:
     text = _text(piece)
     found = cuts(text)
-    parts = list(found) if isinstance(found, Iterable) else []
+    is_list = isinstance(found, Iterable) and not isinstance(found, str)
+    parts = list(found) if is_list else []
     if not all(isinstance(part, str) for part in parts) or "".join(parts) != text:
         message = f"cuts({text!r}) must return the parts of the piece in their order, not {found!r}"
         raise TrainingError(message)
@@ -125,16 +143,16 @@ def _offsets(cuts: GivenCuts, piece: bytes) -> list[int]:
 def _read_cuts(path: StrPath) -> GivenCuts:
     """Read words with spaces where they are cut, one in each line.
 
-    They are cut in pieces that consist of them, alone or after a space.
+    A piece is cut within each of these words. A word is what stands between white space, without
+    punctuation and symbols at its ends.
     """
-    try:
-        lines = read(path).decode().splitlines()
-    except UnicodeDecodeError as error:
-        message = f"{os.fspath(path)}: {error}"
-        raise FileError(message) from error
     words: dict[str, list[str]] = {}
-    for number, line in enumerate(lines, 1):
-        parts = line.split()
+    for number, line in enumerate(read(path).removeprefix(BOM).splitlines(), 1):
+        try:
+            parts = line.decode().split()
+        except UnicodeDecodeError as error:
+            message = f"{os.fspath(path)}: line {number} is not UTF-8"
+            raise FileError(message) from error
         if parts and words.setdefault("".join(parts), parts) != parts:
             message = (
                 f"{os.fspath(path)}: line {number} cuts {''.join(parts)!r} in another "
@@ -143,12 +161,28 @@ def _read_cuts(path: StrPath) -> GivenCuts:
             raise TrainingError(message)
 
     def cut(piece: str) -> list[str]:
-        if piece in words:
-            return words[piece]
-        first, *rest = words.get(piece[1:], [piece[1:]])
-        return [piece[:1] + first, *rest] if piece[0] in SPACES else [piece]
+        ends = [0]
+        for found in WORD.finditer(piece):
+            start, end = _without_punctuation(piece, *found.span())
+            parts = words.get(piece[start:end], [])
+            ends += [start + end for end in accumulate(map(len, parts))]
+        ends = sorted({*ends, len(piece)})
+        return [piece[start:end] for start, end in pairwise(ends)]
 
     return cut
+
+
+def _without_punctuation(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span without the punctuation and symbols at its ends.
+
+    >>> _without_punctuation("(«a-b».", 0, 7)
+    (2, 5)
+    """
+    while start < end and unicodedata.category(text[start])[0] in "PS":
+        start += 1
+    while start < end and unicodedata.category(text[end - 1])[0] in "PS":
+        end -= 1
+    return start, end
 
 
 def _text(token: bytes) -> str:

@@ -70,6 +70,8 @@ TEXT_OPTIONS = (
     "memory_limit",
 )
 """Options for reading text, which do not apply to counts."""
+STAGE_OPTIONS = ("superwords", "superword_pattern", "whole_words")
+"""Options of training in two stages; a rehearsal has one."""
 UNREHEARSED = ("threads", "min_piece_count")
 """Options that a rehearsal, on a single piece, leaves out."""
 
@@ -100,8 +102,9 @@ def number_or_auto(text: str) -> int | str:
     *LIMIT_OPTIONS,
     Option(
         "--superwords N",
-        "Learn N merges within words, then merges beyond words, up to the size. With auto, whole "
-        "words are joined where that saves more than the last merges within words. The text is read twice.",
+        "Learn N merges within words, then merges beyond words, up to the size. The text is read "
+        "twice. With auto, whole words are joined, and merges beyond words replace less frequent "
+        "ones within words.",
         type=number_or_auto,
     ),
     Option(
@@ -191,7 +194,8 @@ def train(
         else:
             tokenizer = bytepair.train(weighted(files), **reading, **wanted)
     except TrainingInterrupted as interrupted:
-        target.rescue(interrupted)
+        is_auto = wanted.get("superwords") == "auto"
+        target.rescue(interrupted, can_resume=not is_auto)
     summary = watch.summary(tokenizer)
     changes = target.save(tokenizer)
     if walk and not as_json:
@@ -321,10 +325,8 @@ class Target:
             message = "a tokenizer cannot be written to standard output; name a file"
             raise FileError(message)
         saving.format_of(output, self.format, option="--format")
-        if (
-            wanted.pop("superwords", None) is not None
-        ):  # the second stage has its own pattern
-            pattern = wanted.pop("superword_pattern", None)
+        superwords, pattern, _ = (wanted.pop(name, None) for name in STAGE_OPTIONS)
+        if superwords is not None and "resume" not in wanted:
             wanted["pattern"] = SUPERWORDS if pattern is None else pattern
         tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
         with TemporaryFolder() as folder:
@@ -361,17 +363,15 @@ class Target:
             raise FormatError(message) from error
         return list(map(str, changes))
 
-    def rescue(self, interrupted: TrainingInterrupted) -> NoReturn:
+    def rescue(self, interrupted: TrainingInterrupted, *, can_resume: bool) -> NoReturn:
         """Save what was learned before Ctrl-C, report it, and exit."""
         lines = [str(interrupted)]
         if interrupted.tokenizer is not None:
             self.save(interrupted.tokenizer)
             if self.output:
                 quoted = as_pasted(str(self.output))
-                lines.append(
-                    f"saved: {self.output}; to continue, run the same command with "
-                    f"--resume {quoted}"
-                )
+                how = f"; to continue, run the same command with --resume {quoted}"
+                lines.append(f"saved: {self.output}{how if can_resume else ''}")
             lines += [f"log: {self.log}"] if self.log and self.merges else []
         tell("\n".join(lines))
         raise click.exceptions.Exit(INTERRUPTED)
@@ -470,7 +470,7 @@ def shown(name: str) -> str:
 def _stop_reason(best_count: int) -> str:
     """Return why training stopped, from the count of the most frequent pair that was left."""
     if best_count == 0:
-        return "no pair occurs twice: each piece is one token"
+        return "no pair that may be merged occurs twice"
     if best_count == 1:
         return "no pair occurs twice"
     return f"the most frequent pair occurs only {best_count:,} times"

@@ -141,7 +141,7 @@ LIMIT_OPTIONS = (
     ),
     Option(
         "--max-words N",
-        "Do not learn tokens of more than N words, which spaces separate.",
+        "Do not learn tokens of more than N words, which spaces (not line breaks) separate.",
         type=number(1),
         group=LIMITS,
     ),
@@ -160,7 +160,8 @@ LIMIT_OPTIONS = (
     Option(
         "--cuts FILE",
         "Learn no merge across these cuts of words. Each line of the file is a word with spaces "
-        "where it is cut: un happi ness. They apply to training alone.",
+        "where it is cut: un happi ness. Words stand between white space, without punctuation at "
+        "their ends. Cuts apply to training alone.",
         type=Path,
         group=LIMITS,
     ),

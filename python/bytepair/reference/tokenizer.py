@@ -300,9 +300,26 @@ def train_superwords(
         first.learned,
         partial(runs_of_words, first),
     )
-    by_count = sorted(joined.learned, key=lambda merge: -merge.n_pairs)
-    kept = by_count[: len(first.learned)]
-    return learn(across, beyond, None, len(kept), special_tokens, limits, kept)
+    n_merges = len(first.learned)
+    kept = compete(joined.learned[:n_merges], joined.learned[n_merges:])
+    return learn(across, beyond, None, n_merges, special_tokens, limits, kept)
+
+
+def compete(within: Sequence[Merge], beyond: Sequence[Merge]) -> list[Merge]:
+    """Return as many merges as ``within`` has: of both, the next that is more frequent.
+
+    Of equals, the one within words comes first, and also where a token of the other is not there yet.
+    """
+    made = {join(merge.left, merge.right) for merge in within}
+    within, beyond, kept = list(within), list(beyond), []
+    for _ in range(len(within)):
+        parts = set(beyond[0][:2]) if beyond else set()
+        if beyond and not (parts & made) and beyond[0].n_pairs > within[0].n_pairs:
+            kept.append(beyond.pop(0))
+        else:
+            kept.append(within.pop(0))
+            made.discard(join(kept[-1].left, kept[-1].right))
+    return kept
 
 
 def runs_of_words(tokenizer: Tokenizer, piece: bytes) -> list[list[Token]]:

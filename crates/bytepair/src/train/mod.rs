@@ -330,7 +330,7 @@ impl MergeLog {
 /// How many merges fit, including earlier ones.
 fn max_merges(vocabulary: &Vocabulary, units: &Units, options: &TrainOptions) -> Result<usize> {
     let n_earlier = vocabulary.merges().len();
-    let needed = vocabulary.len() + names(vocabulary, units, options).count();
+    let needed = vocabulary.len() + names(vocabulary, units, options).len();
     match options.target {
         Target::Merges(n_merges) if n_merges < n_earlier => {
             let problem =
@@ -349,30 +349,31 @@ fn max_merges(vocabulary: &Vocabulary, units: &Units, options: &TrainOptions) ->
 
 /// Adds the unknown token and the special tokens after the merges.
 fn push_names(vocabulary: &mut Vocabulary, units: &Units, options: &TrainOptions) -> Result<()> {
-    let names: Vec<_> = names(vocabulary, units, options).collect();
+    let names = names(vocabulary, units, options);
     names.into_iter().try_for_each(|token| vocabulary.push(token).map(drop))
 }
 
 /// The unknown token and the special tokens that a vocabulary does not have.
 ///
-/// If the units have an unknown token, an earlier vocabulary already has it, as a token of some kind.
+/// If the units have an unknown token, an earlier vocabulary may have it as a token of some kind.
 fn names<'n>(
     vocabulary: &Vocabulary,
     units: &'n Units,
     options: &'n TrainOptions,
-) -> impl Iterator<Item = Token<'n>> {
-    let is_known =
-        |kind, name: &str| vocabulary.id(Token { kind, bytes: name.as_bytes() }).is_some();
-    let keeps_ids = options.resume.as_ref().is_some_and(|earlier| earlier.keeps_ids);
-    let unknown = units.unknown.iter().filter(move |_| !keeps_ids);
-    let unknown = unknown.map(|name| Token { kind: TokenKind::Unknown, bytes: name.as_bytes() });
-    let is_new = move |name: &&String| {
+) -> Vec<Token<'n>> {
+    let token = |kind, name: &'n str| Token { kind, bytes: name.as_bytes() };
+    let is_known = |name: &'n str| {
         let kinds = [TokenKind::Added, TokenKind::Unknown];
-        units.unknown.as_ref() != Some(*name) && !kinds.into_iter().any(|kind| is_known(kind, name))
+        kinds.into_iter().any(|kind| vocabulary.id(token(kind, name)).is_some())
     };
-    let special: Vec<_> = options.special_tokens.iter().filter(is_new).collect();
-    let special = special.into_iter();
-    unknown.chain(special.map(|name| Token { kind: TokenKind::Added, bytes: name.as_bytes() }))
+    let is_text = |name: &'n str| vocabulary.id(units.parse(name.as_bytes())).is_some();
+    let keeps_ids = options.resume.as_ref().is_some_and(|earlier| earlier.keeps_ids);
+    let unknown = units.unknown.as_deref();
+    let new_unknown = unknown.filter(|name| !keeps_ids || !is_known(name) && !is_text(name));
+    let special = options.special_tokens.iter().map(String::as_str);
+    let special = special.filter(|name| unknown != Some(*name) && !is_known(name));
+    let unknown = new_unknown.map(|name| token(TokenKind::Unknown, name));
+    unknown.into_iter().chain(special.map(|name| token(TokenKind::Added, name))).collect()
 }
 
 /// The vocabulary that training up to `target` would give, cut from a larger one: the same alphabet and the first
