@@ -470,7 +470,7 @@ def shown(name: str) -> str:
 def _stop_reason(best_count: int) -> str:
     """Return why training stopped, from the count of the most frequent pair that was left."""
     if best_count == 0:
-        return "no pair that may be merged occurs twice"
+        return "no pair occurs twice, apart from forbidden ones"
     if best_count == 1:
         return "no pair occurs twice"
     return f"the most frequent pair occurs only {best_count:,} times"
