@@ -96,6 +96,7 @@ _Errors: TypeAlias = Literal["replace", "strict", "ignore"]
 _Side: TypeAlias = Literal["left", "right"]
 _OffsetUnit: TypeAlias = Literal["characters", "bytes"]
 _Text: TypeAlias = str | bytes
+_Parity: TypeAlias = tuple[list[float] | None, int | None, float, int]
 _AddedRow: TypeAlias = tuple[int, str, list[bool]]
 _TemplatePieces: TypeAlias = list[tuple[int | None, list[int], int]]
 _StringReport: TypeAlias = tuple[str, int | None, list[int], list[int]]
@@ -1634,6 +1635,9 @@ class Corpus:
         one_script: bool = False,
         veto: Callable[[bytes, bytes], bool] | None = None,
         cuts: Callable[[bytes], list[int]] | None = None,
+        others: Sequence[Corpus] = (),
+        parallel: Sequence[Corpus] = (),
+        parity: _Parity | None = None,
     ) -> tuple[Tokenizer, dict[str, Any], tuple[list[int], list[int]] | None]:
         """Learn merges after ``finish``.
 
@@ -1645,6 +1649,16 @@ class Corpus:
         ``with_course``, the number of tokens in the corpus before the first new merge and after each, and the count of
         each new merge.
         """
+
+    @staticmethod
+    def check_parity(
+        parity: _Parity,
+        n_groups: int,
+        n_parallel: int,
+        merges: int | None,
+        is_resumed: bool,
+    ) -> None:
+        """x."""
 
 def graphemes(text: str | bytes) -> list[tuple[int, int]]:
     r"""Return the graphemes of a text: the end of each, in bytes, and its width in terminal columns.

@@ -18,6 +18,7 @@ from bytepair.errors import FileError, TrainingError
 
 from .learning import Learner
 from .options import FileOptions, TextOptions, TrainingOptions
+from .parity import groups_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -132,6 +133,10 @@ def train(
             crosses from one to the next. Or a file of words, one in each line, with spaces
             where they are cut. It applies to training alone. Functions see bytes that are no part of
             a character as :func:`os.fsdecode` does.
+        ``parity``
+            ``True`` or a :class:`bytepair.Parity`: each of ``files``, a file, a glob or a folder,
+            is a group, such as a language, and the group most in need chooses the next
+            merge. The report says in ``groups`` how long their texts were and are, in tokens.
         ``min_piece_count``
             Leave out pieces that occur less often. The report says how many; characters
             and tokens are those of the pieces that stay.
@@ -199,16 +204,21 @@ def train(
     reading = read_options(options)
     weights = list(files.values()) if isinstance(files, Mapping) else []
     multipliers, scale = whole_multipliers(weights)
-    learner = Learner(options, scale)
+    if isinstance(files, (str, bytes, os.PathLike)):
+        files = [files]
+    learner = Learner(options, scale, groups_of(options, files))
     with learner.counting():
         count_files(learner, files, multipliers, reading)
     return learner.learn()
 
 
 def train_from_iterator(
-    texts: Iterable[str | bytes], **options: Unpack[TextOptions]
+    texts: Iterable[str | bytes] | Mapping[str, Iterable[str | bytes]],
+    **options: Unpack[TextOptions],
 ) -> Tokenizer:
     """Train a tokenizer on texts, each ``str`` or ``bytes``; see :func:`train`.
+
+    With ``parity``, a mapping has the texts of each group by its name.
 
     >>> import bytepair
     >>> texts = ["newer newer newer", "lower lower"]
@@ -223,10 +233,19 @@ def train_from_iterator(
         raise TypeError(message)
     _check("train_from_iterator", options, TextOptions)
     refuse_set("texts", texts, "the result")
-    learner = Learner(options)
+    by_name = texts if isinstance(texts, Mapping) else None
+    groups = groups_of(options, by_name)
+    if by_name is not None and groups.parity is None:
+        message = "texts by name are groups: give parity=True, or a list of the texts"
+        raise TrainingError(message)
+    learner = Learner(options, 1, groups)
+    corpora: list[Any] = [texts]
+    if by_name is not None:
+        corpora = [*by_name.values(), *groups.parallel]
     with learner.counting():
-        for batch in _batches(iter(texts)):
-            learner.count_texts(batch)
+        for place, corpus in enumerate(corpora):
+            for batch in _batches(iter(corpus)):
+                learner.count_texts(batch, place)
     return learner.learn()
 
 
@@ -249,7 +268,8 @@ def train_from_counts(
     of it set one by one and the special tokens are those of the counting, unless others are
     named that prepare text in the same way; the result is that of training on the text.
     Where it was counted by group, ``groups`` chooses some or gives each a weight, as
-    :func:`train` does for files; by default all are added up. The report says how many
+    :func:`train` does for files; by default all are added up, or with ``parity`` kept apart
+    in the order of their names. The report says how many
     pieces were left out of such counts.
 
     >>> import bytepair
@@ -265,7 +285,7 @@ def train_from_counts(
         if groups is not None:
             message = "groups: a mapping of pieces has no groups"
             raise TrainingError(message)
-        learner = Learner(options)
+        learner = Learner(options, 1, groups_of(options, None))
         learner.add_counts(counts)
         return learner.learn()
     if options.get("log") is not None:
@@ -274,9 +294,17 @@ def train_from_counts(
     dialect, parts = stored.parts(options.get("dialect"), options)
     special_tokens = in_order("special_tokens", options.get("special_tokens", ()))
     names = special_tokens or stored.info.special_tokens
+    if groups is None and options.get("parity"):
+        groups = sorted(stored.info.groups)
     multipliers, scale = stored.weights_of(groups)
-    learner = Learner({**parts, "dialect": dialect, "special_tokens": names}, scale)
+    parts |= {"dialect": dialect, "special_tokens": names}
+    learner = Learner(parts, scale, groups_of(options, multipliers))
     learner.add_stored(stored, names, multipliers)
+    if learner.groups.parallel:
+        from .reading import count_files, read_options
+
+        with learner.counting():
+            count_files(learner, [], [], read_options({}))
     return learner.learn()
 
 

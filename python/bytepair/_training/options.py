@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bytepair._weights import Weight
 
     from .earlier import Earlier
+    from .parity import Parity
     from .vetoes import GivenCuts
 
 __all__ = [
@@ -66,6 +67,7 @@ class TrainingOptions(DialectOptions, total=False):
     forbid: str | Sequence[str] | None
     veto: Callable[[str, str], bool] | None
     cuts: GivenCuts | StrPath | None
+    parity: Parity | bool | None
     min_piece_count: int | None
     character_coverage: Weight | None
     max_alphabet: int | None
