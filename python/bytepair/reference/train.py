@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from .count import Counts
@@ -52,7 +52,24 @@ class Limits:
     max_alphabet: int | None = None
 
 
+@dataclass(frozen=True)
+class Parity:
+    """How several groups choose merges in turn; see :func:`most_in_need`.
+
+    ``parallel`` has the counts of one text in the language of each group, ``ratio`` a number for
+    each group. ``window`` has a number of choices, and how many times its equal share of
+    them a group may make. The first ``global_merges`` merges are chosen by all groups together.
+    """
+
+    groups: Sequence[Counts] = ()
+    parallel: Sequence[Counts] = ()
+    ratio: Sequence[float] | None = None
+    window: tuple[int, float] | None = None
+    global_merges: int = 0
+
+
 NO_LIMITS = Limits()
+NO_PARITY = Parity()
 CHARACTER = (
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
     rb"|[^\x80-\xbf\xc2-\xf4]"
@@ -71,8 +88,11 @@ def train(
     n_tokens: int | None = None,
     n_merges: int | None = None,
     limits: Limits = NO_LIMITS,
+    parity: Parity = NO_PARITY,
 ) -> tuple[list[Token], list[Merge]]:
     """Learn until there are ``n_tokens`` tokens or ``n_merges`` merges.
+
+    ``counts`` are those of the whole corpus, also of parallel texts; with ``parity``, merges are chosen by groups.
 
     Training stops earlier if no pair occurs ``min_count`` times. Returns the tokens in
     the order of their ids, and the merges. Every merge makes a new token: text
@@ -85,16 +105,12 @@ def train(
     >>> [token.text for token in tokens[256:]]
     [b'aa', b'ab', b'aaab']
     """
-    pieces = sorted(counts.items(), key=lambda item: item[1][1])
-    words = [
-        (part, n_pieces)
-        for piece, (n_pieces, _) in pieces
-        for part in divided(symbols(piece, units), limits.cuts(piece))
-    ]
+    groups = [words_of(group, units, limits) for group in parity.groups or [counts]]
+    parallel = [words_of(text, units, limits) for text in parity.parallel]
     kept = kept_characters(counts, limits)
     letters = [
         letter
-        for letter in alphabet((word for word, _ in words), units)
+        for letter in alphabet((word for word, _ in words_of(counts, units, limits)), units)
         if kept is None or not is_character(letter) or character_of(letter) in kept
     ]
     if n_tokens is not None and n_tokens < len(letters):
@@ -102,18 +118,89 @@ def train(
         raise ValueError(message)
     ids = {token: id_ for id_, token in enumerate(letters)}
     merges: list[Merge] = []
+    initial = [length(words, ids) for words in parallel or groups]
+    history: list[int] = []
     while len(ids) != n_tokens and len(merges) != n_merges:
-        pair_counts = count_pairs(words)
-        for pair in list(pair_counts):  # a unit without an id is in none
-            if not (set(pair) <= ids.keys() and is_allowed(pair, limits, units)):
-                del pair_counts[pair]
-        if max(pair_counts.values(), default=0) < max(min_count, 1):
+        together = [count_pairs(chain(*groups))]
+        apart = [count_pairs(words) for words in groups]
+        is_global = len(groups) == 1 or len(merges) < parity.global_merges
+        choosing = together if is_global else apart
+        for pair_counts in choosing:
+            for pair in list(pair_counts):  # a unit without an id is in none
+                if not (set(pair) <= ids.keys() and is_allowed(pair, limits, units)):
+                    del pair_counts[pair]
+        able = [
+            place
+            for place, pair_counts in enumerate(choosing)
+            if max(pair_counts.values(), default=0) >= max(min_count, 1)
+        ]
+        if not able:
             break
-        pair = best_pair(pair_counts, ids, units, ties)
-        merges.append(Merge(*pair, pair_counts[pair]))
+        group = 0
+        if not is_global:
+            now = [length(words, ids) for words in parallel or groups]
+            group = most_in_need(able, initial, now, parity, history)
+            history.append(group)
+        pair = best_pair(choosing[group], ids, units, ties)
+        merges.append(Merge(*pair, together[0][pair]))
         ids[join(*pair)] = len(ids)
-        words = [(merge(word, pair), n_pieces) for word, n_pieces in words]
+        for words in [*groups, *parallel]:
+            words[:] = [(merge(word, pair), n_pieces) for word, n_pieces in words]
     return list(ids), merges
+
+
+def words_of(counts: Counts, units: Units, limits: Limits) -> list[Word]:
+    """Return pieces as symbols, in the order of their first occurrence.
+
+    >>> words = words_of({b"ab": (2, 0)}, Units(), NO_LIMITS)
+    >>> [([symbol.text for symbol in word], n_pieces) for word, n_pieces in words]
+    [([b'a', b'b'], 2)]
+    """
+    return [
+        (part, n_pieces)
+        for piece, (n_pieces, _) in sorted(counts.items(), key=lambda item: item[1][1])
+        for part in divided(symbols(piece, units), limits.cuts(piece))
+    ]
+
+
+def length(words: Iterable[Word], ids: dict[Token, int]) -> int:
+    """Return the number of tokens that have ids.
+
+    >>> length([([Token(b"a", "u"), Token(b"b", "u")], 3)], {Token(b"a", "u"): 0})
+    3
+    """
+    return sum(n_pieces for word, n_pieces in words for token in word if token in ids)
+
+
+def most_in_need(
+    groups: Sequence[int],
+    initial: Sequence[int],
+    now: Sequence[int],
+    parity: Parity,
+    history: Sequence[int],
+) -> int:
+    """Return which of some groups chooses: the one with the longest text, or that shrank least.
+
+    A group that chose too often of late waits, unless all do. The first of equals chooses.
+
+    >>> most_in_need([0, 1], [9, 9], [4, 6], NO_PARITY, [])
+    1
+    >>> most_in_need([0, 1], [9, 9], [4, 6], Parity(ratio=[4.0, 1.0]), [])
+    0
+    >>> most_in_need([0, 1], [9, 9], [4, 6], Parity(window=(2, 1.0)), [1, 1])
+    0
+    """
+
+    def need(group: int) -> tuple[bool, float]:
+        waits = False
+        if parity.window is not None:
+            n_last, alpha = parity.window
+            waits = history[-n_last:].count(group) / n_last > alpha / len(now)
+        if parity.ratio is None:
+            return waits, -now[group]
+        return waits, initial[group] / now[group] / parity.ratio[group]
+
+    return min(groups, key=need)
 
 
 def kept_characters(counts: Counts, limits: Limits) -> set[str] | None:
