@@ -7,6 +7,8 @@ import pytest
 
 import bytepair
 from bytepair import Parity, TokenizerError
+from bytepair.reference.train import Parity as ReferenceParity, train
+from bytepair.reference.units import Units
 
 OPTIONS = {
     "dialect": "unknown-token",
@@ -43,16 +45,28 @@ def test_merges_are_those_of_the_public_trainer(seeds):
         letters = [r.choice(["abcd", "abé中", f"ab{chr(0x400 + i)}"]) for i in range(n)]
 
         def text(some, n_words, longest, r=r):
-            words = ["".join(r.choices(some, k=r.randint(2, longest))) for _ in range(n_words)]
+            words = [
+                "".join(r.choices(some, k=r.randint(2, longest)))
+                for _ in range(n_words)
+            ]
             return [" ".join([word] * r.randint(1, 4)) for word in words]
 
         longest = 8 if is_window else r.choice([3, 8])
-        groups = [text(a, 15 if is_window else r.choice([2, 6, 15]), longest) for a in letters]
+        groups = [
+            text(a, 15 if is_window else r.choice([2, 6, 15]), longest) for a in letters
+        ]
         mode = r.choice(["parallel", "ratio", "neither"])
         parallel = [text(a, 8, 8) for a in letters] if mode == "parallel" else None
-        ratio = [r.choice([1.0, 2.0, 0.7, 2.57]) for _ in letters] if mode == "ratio" else None
+        ratio = (
+            [r.choice([1.0, 2.0, 0.7, 2.57]) for _ in letters]
+            if mode == "ratio"
+            else None
+        )
         merges = 10 if is_window else r.choice([8, 40, 200])
-        n_global, min_count = r.choice([0, 0, 3, 8]), 1 if is_window else r.randint(1, 3)
+        n_global, min_count = (
+            r.choice([0, 0, 3, 8]),
+            1 if is_window else r.randint(1, 3),
+        )
         window = {"window": r.choice([1, 3, 10]), "alpha": r.choice([1.0, 1.5, 2.0])}
         expected = published(
             groups,
@@ -65,7 +79,9 @@ def test_merges_are_those_of_the_public_trainer(seeds):
             global_merges=n_global,
             min_frequency=min_count,
         )
-        parity = Parity(parallel, ratio, global_merges=n_global, **(window if is_window else {}))
+        parity = Parity(
+            parallel, ratio, global_merges=n_global, **(window if is_window else {})
+        )
         named = {f"group {place}": texts for place, texts in enumerate(groups)}
         tokenizer = bytepair.train_from_iterator(
             named, merges=merges, min_count=min_count, parity=parity, **OPTIONS
@@ -80,7 +96,11 @@ TEXTS = {"en": ["low lower", "lowest"], "de": ["tief tiefer"], "fa": ["کم کم
     ("texts", "parity", "problem"),
     [
         (TEXTS | {"fa": []}, True, "the group 'fa' has no text"),
-        (TEXTS, Parity(parallel=[["a b"], ["a b"], []]), "the parallel text of 'fa' has no text"),
+        (
+            TEXTS,
+            Parity(parallel=[["a b"], ["a b"], []]),
+            "the parallel text of 'fa' has no text",
+        ),
         (TEXTS, Parity(parallel=[["a"], ["b"]]), "2 texts for 3 groups"),
         (TEXTS, Parity(parallel=[["a"], ["b"], ["c", "d"]]), "'fa' 2"),
         (TEXTS, Parity(parallel={"en": ["a"]}), "the names are"),
@@ -107,7 +127,11 @@ def test_files_and_resumed_training_have_groups_too(tmp_path):
         (tmp_path / f"{name}.txt").write_text("\n".join(texts * 3), encoding="utf-8")
     files = [tmp_path / f"{name}.txt" for name in TEXTS]
     reports = []
-    options = {"parity": True, "progress": lambda told: reports.append(told.report), **OPTIONS}
+    options = {
+        "parity": True,
+        "progress": lambda told: reports.append(told.report),
+        **OPTIONS,
+    }
     at_once = bytepair.train(files, merges=12, **options)
     lengths = reports[-1]["groups"]
     assert list(lengths) == list(map(str, files))
@@ -123,3 +147,77 @@ def test_files_and_resumed_training_have_groups_too(tmp_path):
     parity = Parity(parallel=files)
     with pytest.raises(TokenizerError, match="different numbers of lines"):
         bytepair.train(files, merges=12, **OPTIONS | {"parity": parity})
+
+
+def test_core_and_reference_agree():
+    """Over all rules for ties, ways to measure, windows and global merges, both learn the same."""
+    for seed in range(60):
+        r = random.Random(seed)
+
+        def text(r=r):
+            pieces = [bytes(r.choices(b"abcd", k=r.randint(1, 9))) for _ in range(9)]
+            return dict.fromkeys(pieces, r.randint(1, 5))
+
+        groups = [text() for _ in range(r.randint(2, 4))]
+        mode = r.choice(["parallel", "ratio", "neither"])
+        parallel = [text() for _ in groups] if mode == "parallel" else []
+        ratio = [r.choice([1.0, 2.0, 0.7]) for _ in groups] if mode == "ratio" else None
+        window = r.choice([None, None, (r.randint(1, 4), r.choice([0.5, 1.0, 2.0]))])
+        n_global, min_count = r.choice([0, 0, 4]), r.randint(1, 3)
+        ties = r.choice(["smallest_ids", "largest_text", "first_seen"])
+        ranked = [
+            {piece: (n, place) for place, (piece, n) in enumerate(counts.items())}
+            for counts in [*groups, *parallel]
+        ]
+        _tokens, merges = train(
+            {piece: found for counts in ranked for piece, found in counts.items()},
+            Units(),
+            ties=ties,
+            min_count=min_count,
+            n_merges=25,
+            parity=ReferenceParity(
+                ranked[: len(groups)], ranked[len(groups) :], ratio, window, n_global
+            ),
+        )
+        # One document in each text, so that parallel texts have the same number of them.
+        joined = [
+            b" ".join(piece for piece, n in counts.items() for _ in range(n))
+            for counts in [*groups, *parallel]
+        ]
+        size, alpha = window or (None, 2.0)
+        tokenizer = bytepair.train_from_iterator(
+            {str(place): [found] for place, found in enumerate(joined[: len(groups)])},
+            merges=25,
+            dialect="byte-stream",
+            pattern=r"\S+",
+            unmatched="drop",
+            ties=ties,
+            min_count=min_count,
+            parity=Parity(
+                [[found] for found in joined[len(groups) :]] or None,
+                ratio,
+                size,
+                alpha,
+                n_global,
+            ),
+        )
+        expected = [(merge.left.text, merge.right.text) for merge in merges]
+        assert [
+            tuple(map(str.encode, pair)) for pair in tokenizer.merges
+        ] == expected, seed
+
+
+def test_counts_by_group_are_groups(tmp_path):
+    """Counts by group learn what texts by group learn, in the order and with the weights of groups."""
+    pytest.importorskip("pyarrow")
+    rows = [{"text": text, "lang": name} for name in TEXTS for text in TEXTS[name] * 3]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    counts = bytepair.scale.count(path, group="lang", processes=1, **OPTIONS)
+    order = ["fa", "en", "de"]
+    from_counts = bytepair.train_from_counts(
+        counts, groups=order, merges=12, parity=True
+    )
+    named = {name: TEXTS[name] * 3 for name in order}
+    from_texts = bytepair.train_from_iterator(named, merges=12, parity=True, **OPTIONS)
+    assert from_counts.merges == from_texts.merges

@@ -1645,7 +1645,9 @@ class Corpus:
         most a number of them. ``scope`` has the first and last code points of ranges of characters: only tokens are
         learned that occur in no text without one of these characters. ``forbidden`` has patterns that match in no
         learned token, ``one_script`` says whether a token has characters of one script, ``veto`` is called with two tokens as bytes and returns whether they must not be merged, and
-        ``cuts`` is called with a piece and returns the offsets that no merge crosses. Return the tokenizer, a report and, with
+        ``cuts`` is called with a piece and returns the offsets that no merge crosses. ``parity`` has ratios, a window,
+        its ``alpha`` and a number of merges for the groups, which are this corpus and ``others``, with their
+        ``parallel`` texts. Return the tokenizer, a report and, with
         ``with_course``, the number of tokens in the corpus before the first new merge and after each, and the count of
         each new merge.
         """
@@ -1658,7 +1660,7 @@ class Corpus:
         merges: int | None,
         is_resumed: bool,
     ) -> None:
-        """x."""
+        """Refuse a choice by groups that cannot be met for this many groups and parallel texts."""
 
 def graphemes(text: str | bytes) -> list[tuple[int, int]]:
     r"""Return the graphemes of a text: the end of each, in bytes, and its width in terminal columns.

@@ -340,8 +340,13 @@ class Learner:
         if lengths:
             scale = 1 if self.groups.parallel else self.scale
             report["groups"] = {
-                name: {"before": unscaled(before, scale), "after": unscaled(after, scale)}
-                for name, (before, after) in zip(self.groups.names, lengths, strict=True)
+                name: {
+                    "before": unscaled(before, scale),
+                    "after": unscaled(after, scale),
+                }
+                for name, (before, after) in zip(
+                    self.groups.names, lengths, strict=True
+                )
             }
         for name in ("characters", "tokens", "dropped_occurrences"):
             report[name] = self._unscaled(report[name])
@@ -469,7 +474,9 @@ def _added_up(found: list[dict[str, Any]]) -> dict[str, Any]:
     for other in others:
         for name, number in other.items():
             if name == "special_tokens":
-                total[name] = {token: n + number[token] for token, n in total[name].items()}
+                total[name] = {
+                    token: n + number[token] for token, n in total[name].items()
+                }
             else:
                 total[name] += number
     return total

@@ -53,7 +53,10 @@ class Parity:
     >>> import bytepair
     >>> texts = {"en": ["low lower lowest"] * 9, "fa": ["کم کمتر کمترین"] * 2}
     >>> tokenizer = bytepair.train_from_iterator(
-    ...     texts, merges=8, dialect="unknown-token", parity=bytepair.Parity(ratio=[1, 1])
+    ...     texts,
+    ...     merges=8,
+    ...     dialect="unknown-token",
+    ...     parity=bytepair.Parity(ratio=[1, 1]),
     ... )
     >>> [left + right for left, right in tokenizer.merges[:4]]
     ['lo', 'کم', 'low', 'تر']
@@ -92,11 +95,11 @@ class Groups:
         """Refuse groups without text, and parallel texts that cannot be translations of each other."""
         if self.parity is None:
             return
-        for place, found in enumerate(counted):
-            if not found["distinct_pieces"]:
+        for place, report in enumerate(counted):
+            if not report["distinct_pieces"]:
                 message = f"{self.name(place)} has no text"
                 raise TrainingError(message)
-        n_texts = [found["texts"] for found in counted]
+        n_texts = [report["texts"] for report in counted]
         sizes = (("documents", n_texts), ("lines", n_lines))
         for unit, numbers in sizes:
             found = numbers[len(self.names) :]
@@ -114,7 +117,10 @@ ALONE = Groups([""])
 """A corpus without groups."""
 
 
-def groups_of(options: Mapping[str, Any], names: Iterable[object] | None) -> Groups:
+def groups_of(
+    options: Mapping[str, Any],
+    given: Any,  # noqa: ANN401 -- names of any type
+) -> Groups:
     """Return the groups of these names, if the options ask for parity between them.
 
     Raises
@@ -127,10 +133,15 @@ def groups_of(options: Mapping[str, Any], names: Iterable[object] | None) -> Gro
         return ALONE
     parity = Parity() if parity is True else parity
     expect("parity", parity, Parity, "True or a Parity")
-    if names is None:
-        message = "parity: there are no groups; give a file or an iterable of texts for each"
+    if given is None:
+        message = (
+            "parity: there are no groups; give a file or an iterable of texts for each"
+        )
         raise TrainingError(message)
-    names = [os.fspath(name) if isinstance(name, os.PathLike) else str(name) for name in names]
+    names = [
+        os.fspath(name) if isinstance(name, os.PathLike) else str(name)
+        for name in given
+    ]
     check_range(window=parity.window, global_merges=parity.global_merges)
     parallel = _in_order("parallel", parity.parallel, names)
     ratio = _in_order("ratio", parity.ratio, names)
@@ -138,7 +149,9 @@ def groups_of(options: Mapping[str, Any], names: Iterable[object] | None) -> Gro
     ratios = None if parity.ratio is None else [float(number) for number in ratio]
     expect("alpha", parity.alpha, Real, "a number")
     core = (ratios, parity.window, float(parity.alpha), parity.global_merges)
-    is_resumed = options.get("resume") is not None or bool(options.get("initial_merges"))
+    is_resumed = options.get("resume") is not None or bool(
+        options.get("initial_merges")
+    )
     _core.Corpus.check_parity(
         core, len(names), len(parallel), options.get("merges"), is_resumed
     )

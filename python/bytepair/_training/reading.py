@@ -6,10 +6,10 @@ documents come block by block from `data._readers`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytepair.data._opening import naming
 from bytepair.data._readers import (
@@ -28,6 +28,8 @@ from bytepair.data._sources import list_sources
 from .limits import longest_within
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from bytepair import _core
     from bytepair._io.files import StrPath
     from bytepair._weights import Weight
@@ -68,7 +70,9 @@ def count_files(
     def listed(corpus: Corpus) -> list[Source]:
         return list_sources(corpus, input_format, with_streams=True)
 
-    named = list(files) if multipliers or groups.parity else [files]
+    named: list[Any] = [files]
+    if isinstance(files, Iterable) and (multipliers or groups.parity):
+        named = list(files)
     is_apart = groups.parity is not None
     numbered = [
         (name, multiplier, place if is_apart else 0)
@@ -77,7 +81,9 @@ def count_files(
         )
     ]
     n_groups = len(groups.names)
-    numbered += [(name, 1, place) for place, name in enumerate(groups.parallel, n_groups)]
+    numbered += [
+        (name, 1, place) for place, name in enumerate(groups.parallel, n_groups)
+    ]
     sources = [
         (source, multiplier, place)
         for name, multiplier, place in numbered

@@ -110,7 +110,9 @@ def train(
     kept = kept_characters(counts, limits)
     letters = [
         letter
-        for letter in alphabet((word for word, _ in words_of(counts, units, limits)), units)
+        for letter in alphabet(
+            (word for word, _ in words_of(counts, units, limits)), units
+        )
         if kept is None or not is_character(letter) or character_of(letter) in kept
     ]
     if n_tokens is not None and n_tokens < len(letters):
