@@ -25,7 +25,7 @@ use super::limits::TokenFilter;
 use super::pairs::{PairCount, PairIndex, Pairs};
 use super::parity::{GroupLength, Needs};
 use super::plan::{Created, Job, Plan, Sides, Step, Workers};
-use super::share::{Change, Outcome, Share, Sums};
+use super::share::{Change, Share, Sums};
 use super::start::Begun;
 use super::survey::{self, Sketch};
 use super::{Ties, TrainOptions};
@@ -91,14 +91,15 @@ pub(super) struct Done {
 }
 
 impl<'e> Engine<'e> {
+    /// An engine for groups, which may be followed by their parallel texts.
     pub(super) fn new(
         workers: &'e Workers,
         filter: TokenFilter,
         units: &'e Units,
         options: &TrainOptions,
-        groups: Vec<Begun>,
-        parallel: Vec<Begun>,
+        mut groups: Vec<Begun>,
     ) -> Self {
+        let parallel = groups.split_off(workers.plan().floors().len());
         let n_corpus_tokens = groups.iter().map(|group| group.n_tokens).sum();
         let measured = if parallel.is_empty() { groups.clone() } else { parallel };
         let lengths = measured.iter().map(|text| text.length).collect();
@@ -180,25 +181,34 @@ impl<'e> Engine<'e> {
                 (vec![self.rankings.len() - 1], n_global.min(n_left), lowest)
             }
         };
-        'survey: loop {
-            let plan = self.workers.plan();
-            for &index in &order {
-                let ranking = &mut self.rankings[index];
-                let best = ranking.best(&plan, self.workers);
-                if best.is_some_and(|best| ranking.count(best, &plan) >= self.min_count) {
-                    if let (Some(needs), Some(group)) = (&mut self.needs, ranking.group) {
-                        needs.record(group);
-                    }
-                    return Ok(Some(Turn { ranking: index, max_len }));
-                }
-                if best.is_none() && plan.floor(ranking.group) > self.min_count {
-                    drop(plan);
-                    self.survey(lowest, n_left)?;
-                    continue 'survey;
-                }
+        while let Some(ranking) = self.first_able(&order) {
+            if self.has_frequent(ranking) {
+                let group = self.rankings[ranking].group;
+                self.needs.iter_mut().zip(group).for_each(|(needs, group)| needs.record(group));
+                return Ok(Some(Turn { ranking, max_len }));
             }
-            return Ok(None);
+            self.survey(lowest, n_left)?;
         }
+        Ok(None)
+    }
+
+    /// The first of these rankings that has a frequent pair, or may have one below its floor.
+    fn first_able(&mut self, order: &[usize]) -> Option<usize> {
+        order.iter().copied().find(|&ranking| {
+            self.has_frequent(ranking) || {
+                let plan = self.workers.plan();
+                let ranking = &mut self.rankings[ranking];
+                ranking.best(&plan, self.workers).is_none()
+                    && plan.floor(ranking.group) > self.min_count
+            }
+        })
+    }
+
+    /// Whether the best pair of a ranking reaches the floor and the minimum count.
+    fn has_frequent(&mut self, ranking: usize) -> bool {
+        let (plan, ranking) = (self.workers.plan(), &mut self.rankings[ranking]);
+        let best = ranking.best(&plan, self.workers);
+        best.is_some_and(|best| ranking.count(best, &plan) >= self.min_count)
     }
 
     /// By group: the length by which its need is measured.
@@ -239,12 +249,14 @@ impl<'e> Engine<'e> {
         workers.step_in_parallel(Step::Look);
         let mut plan = workers.plan_mut();
         plan.lengths.fill(1);
+        let is_low = plan.n_slots < N_MANY_SLOTS;
+        let ratio = |usual| if is_low { LOW_FLOOR_RATIO } else { usual };
         let is_exact = survey::is_exact(plan.lengths.len());
         if !is_exact {
             plan.sketches = self.groups.iter().map(|shares| self.sum_sketches(shares)).collect();
             let floors = plan.sketches.iter().zip(plan.floors()).map(|(sketch, &floor)| {
                 let enough = sketch.exceeded_by(n_wanted) + 1;
-                floor_below(sketch.most(), FLOOR_RATIO, enough, floor, &plan, lowest)
+                floor_below(sketch.most(), ratio(FLOOR_RATIO), enough, floor, lowest)
             });
             let floors = floors.collect();
             plan.set_floors(floors);
@@ -252,11 +264,9 @@ impl<'e> Engine<'e> {
             workers.step_in_parallel(Step::Tally);
             plan = workers.plan_mut();
             // The next survey reuses its memory.
-            for (sketch, group) in plan.sketches.drain(..).zip(&self.groups) {
-                if let Some(mut share) = workers.shares_in(group).next() {
-                    share.survey.sketch = sketch;
-                }
-            }
+            let firsts = self.groups.iter().filter_map(|group| workers.shares_in(group).next());
+            let sketches = plan.sketches.drain(..);
+            firsts.zip(sketches).for_each(|(mut share, sketch)| share.survey.sketch = sketch);
         }
         let tallies: Vec<_> = self.groups.iter().map(|shares| self.sum_tallies(shares)).collect();
         if is_exact {
@@ -265,7 +275,7 @@ impl<'e> Engine<'e> {
                 counts.sort_unstable_by(|one, other| other.cmp(one));
                 let enough = counts.get(n_wanted).map_or(1, |count| count + 1);
                 let highest = counts.first().copied();
-                floor_below(highest, FIRST_FLOOR_RATIO, enough, floor, &plan, lowest)
+                floor_below(highest, ratio(FIRST_FLOOR_RATIO), enough, floor, lowest)
             });
             let floors = floors.collect();
             plan.set_floors(floors);
@@ -381,41 +391,55 @@ impl<'e> Engine<'e> {
             ));
         }
         for index in 0..n_jobs {
-            let mut changes = std::mem::take(&mut self.changes);
-            for (group, range) in self.groups.iter().enumerate() {
-                let outcomes = || shares[range.clone()].iter().map(|share| &share.outcomes[index]);
-                let touching = outcomes().map(|outcome| outcome.touching.weight).sum();
-                self.n_corpus_tokens -= outcomes().map(|outcome| outcome.n_fewer).sum::<i64>();
-                let changes = if let [share] = &shares[range.clone()] {
-                    &share.outcomes[index].changes
-                } else {
-                    let (left, right) = (&mut changes.left, &mut changes.right);
-                    self.sums.left.add_all(left, outcomes().flat_map(|it| &it.changes.left));
-                    self.sums.right.add_all(right, outcomes().flat_map(|it| &it.changes.right));
-                    &changes
-                };
-                self.change_pairs(&mut plan, index, group, changes, touching);
+            for group in 0..self.groups.len() {
+                self.settle_group(&mut plan, index, group, &shares);
             }
-            self.changes = changes;
             if self.groups.len() > 1 {
                 self.count_created(&mut plan, index, &shares);
             }
             // A pair of equal tokens has no occurrence left either, whatever was counted above.
             let Job { pair, count, .. } = plan.jobs[index];
             plan.pairs.set_merged(pair);
-            if let Some(needs) = &mut self.needs {
-                for (length, range) in needs.lengths.iter_mut().zip(&self.measured) {
-                    let outcomes = shares[range.clone()].iter().map(|share| &share.outcomes[index]);
-                    length.current -= outcomes.map(|outcome| outcome.n_fewer).sum::<i64>();
-                }
-            }
+            let n_fewer = |range: &Range<usize>| -> i64 {
+                shares[range.clone()].iter().map(|share| share.outcomes[index].n_fewer).sum()
+            };
+            let lengths = self.needs.iter_mut().flat_map(|needs| &mut needs.lengths);
+            lengths
+                .zip(&self.measured)
+                .for_each(|(length, range)| length.current -= n_fewer(range));
             done.push(Done { count, n_corpus_tokens: self.n_corpus_tokens });
         }
         done
     }
 
+    /// Applies what a merge did in the shares of a group to the counts.
+    fn settle_group(
+        &mut self,
+        plan: &mut Plan,
+        index: usize,
+        group: usize,
+        shares: &[MutexGuard<'_, Share>],
+    ) {
+        let shares = &shares[self.groups[group].clone()];
+        let outcomes = || shares.iter().map(|share| &share.outcomes[index]);
+        let touching = outcomes().map(|outcome| outcome.touching.weight).sum();
+        self.n_corpus_tokens -= outcomes().map(|outcome| outcome.n_fewer).sum::<i64>();
+        if let [share] = shares {
+            let changes = &share.outcomes[index].changes;
+            self.change_pairs(plan, index, group, changes, touching);
+            return;
+        }
+        let mut changes = std::mem::take(&mut self.changes);
+        let (left, right) = (&mut changes.left, &mut changes.right);
+        self.sums.left.add_all(left, outcomes().flat_map(|it| &it.changes.left));
+        self.sums.right.add_all(right, outcomes().flat_map(|it| &it.changes.right));
+        self.change_pairs(plan, index, group, &changes, touching);
+        self.changes = changes;
+    }
+
     /// Decreases the counts in a group of the pairs that a merge has broken up, and keeps the pairs of the new token
     /// that reach its floor.
+    #[expect(clippy::too_many_arguments, reason = "the loop of `settle_group`")]
     fn change_pairs(
         &self,
         plan: &mut Plan,
@@ -454,16 +478,15 @@ impl<'e> Engine<'e> {
         let Plan { pairs, jobs, .. } = plan;
         let result = jobs[index].result;
         for (group, range) in self.groups.iter().enumerate() {
-            for share in &shares[range.clone()] {
-                let Outcome { changes, touching, .. } = &share.outcomes[index];
-                for change in &changes.left {
-                    pairs.change(change.neighbour, result, group, change.weight);
-                }
-                for change in &changes.right {
-                    pairs.change(result, change.neighbour, group, change.weight);
-                }
-                pairs.change(result, result, group, touching.weight);
-            }
+            let outcomes = || shares[range.clone()].iter().map(|share| &share.outcomes[index]);
+            outcomes().flat_map(|outcome| &outcome.changes.left).for_each(|change| {
+                pairs.change(change.neighbour, result, group, change.weight);
+            });
+            outcomes().flat_map(|outcome| &outcome.changes.right).for_each(|change| {
+                pairs.change(result, change.neighbour, group, change.weight);
+            });
+            let touching = outcomes().map(|outcome| outcome.touching.weight).sum();
+            pairs.change(result, result, group, touching);
         }
     }
 
@@ -481,15 +504,7 @@ impl<'e> Engine<'e> {
 
 /// The next floor: a fraction of the highest count, or of the old floor if that is lower or the count is unknown. If
 /// `enough`, the floor with enough pairs, is higher or not much lower, it is `enough`.
-fn floor_below(
-    highest: Option<i64>,
-    ratio: i64,
-    enough: i64,
-    floor: i64,
-    plan: &Plan,
-    lowest: i64,
-) -> i64 {
-    let ratio = if plan.n_slots < N_MANY_SLOTS { LOW_FLOOR_RATIO } else { ratio };
+fn floor_below(highest: Option<i64>, ratio: i64, enough: i64, floor: i64, lowest: i64) -> i64 {
     let fraction = highest.map_or(floor, |highest| highest.min(floor)) / ratio;
     let next = if fraction / NEAR_RATIO < enough { enough } else { fraction };
     next.min(floor - (floor / LEAST_FALL).max(1)).max(lowest)

@@ -27,7 +27,8 @@
 //!   push_names                      the unknown token and the special tokens
 //! ```
 //!
-//! `plan` is what all threads read during a step, `limits` decides which characters get ids and which tokens may be
+//! If there are several groups, such as languages, `parity` says which of them chooses. `plan` is what all threads read
+//! during a step, `limits` decides which characters get ids and which tokens may be
 //! learned, with what callers forbid in `vetoes`, and [`truncated`] cuts a vocabulary to a smaller target without
 //! training. `tests::naive` is the definition that all of this must agree with.
 //!
@@ -255,17 +256,15 @@ pub fn train_groups<C: Borrow<PieceCounts>>(
     let names = names.iter().map(|name| Token::plain(name));
     let filter = TokenFilter::new(options.limits).with_taken(unmade.chain(names));
     let filter = filter.with_scope(options.scope.clone()).with_vetoes(Vetoes::new(options));
-    let (shares, mut texts) =
-        start::shares(&corpora, units, &vocabulary, earlier.as_ref(), options)?;
+    let (shares, texts) = start::shares(&corpora, units, &vocabulary, earlier.as_ref(), options)?;
     drop(corpora);
     drop((groups, parallel, earlier));
-    let measured = texts.split_off(n_groups);
-    let n_group_tokens: Vec<_> = texts.iter().map(|text| text.n_tokens).collect();
+    let n_group_tokens: Vec<_> = texts.iter().take(n_groups).map(|text| text.n_tokens).collect();
     let n_initial_tokens = n_group_tokens.iter().sum();
     let plan = Plan::new(vocabulary.len(), &n_group_tokens);
     let first_new = next_id(vocabulary.len())?;
     let (stop, groups) = Workers::with_threads(plan, shares, options.n_threads, |workers| {
-        let mut engine = Engine::new(workers, filter, units, options, texts, measured);
+        let mut engine = Engine::new(workers, filter, units, options, texts);
         engine.begin(&vocabulary)?;
         let stop = log.merge_until_stop(&mut engine, &mut vocabulary, &mut progress)?;
         Ok::<_, Error>((stop, engine.lengths()))
