@@ -70,6 +70,7 @@ const N_BUCKETS: usize = if crate::SMALL { 4 } else { 1 << 12 };
 /// Chooses batches.
 pub(super) struct Batches {
     pub(super) filter: TokenFilter,
+    min_count: i64,
     /// By token id: the number of the batch in which it was last a left or a right token.
     lefts: Vec<u32>,
     rights: Vec<u32>,
@@ -77,11 +78,12 @@ pub(super) struct Batches {
 }
 
 impl Batches {
-    pub(super) fn new(filter: TokenFilter) -> Self {
-        Self { filter, lefts: Vec::new(), rights: Vec::new(), current: 0 }
+    pub(super) fn new(filter: TokenFilter, min_count: i64) -> Self {
+        Self { filter, min_count, lefts: Vec::new(), rights: Vec::new(), current: 0 }
     }
 
-    /// Puts the next batch into the plan, at most `max_len` merges; none if no pair reaches the floor.
+    /// Puts the next batch into the plan, at most `max_len` merges; none if no pair reaches the floor and the
+    /// minimum count.
     pub(super) fn choose(
         &mut self,
         ranking: &mut Ranking,
@@ -95,6 +97,10 @@ impl Batches {
         plan.jobs.clear();
         while plan.jobs.len() < max_len.min(MAX_LEN) {
             let Some(best) = ranking.best(plan, workers) else { break };
+            // The floor of several groups together may be lower.
+            if ranking.count(best, plan) < self.min_count {
+                break;
+            }
             let (left, right) = plan.pairs.tokens(best);
             if !self.may_join(left, right) {
                 break;

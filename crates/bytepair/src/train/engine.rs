@@ -113,7 +113,7 @@ impl<'e> Engine<'e> {
         Self {
             workers,
             units,
-            batches: Batches::new(filter),
+            batches: Batches::new(filter, options.min_count.max(1)),
             rankings: rankings
                 .map(|(group, shares)| Ranking::new(options.ties, group, shares))
                 .collect(),
