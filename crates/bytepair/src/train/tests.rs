@@ -496,6 +496,7 @@ mod naive {
     }
 
     /// The groups in the order of their need; those that chose too often come last.
+    #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
     fn order(now: &[i64], initial: &[i64], parity: &Parity, history: &[usize]) -> Vec<usize> {
         let waits = |group: usize| {
             parity.window.is_some_and(|Window { len, alpha }| {
