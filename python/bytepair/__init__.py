@@ -29,6 +29,7 @@ from ._io.token_files import TokenFile
 from ._tokenizer import Tokenizer
 from ._training.calls import train, train_from_counts, train_from_iterator
 from ._training.merge_log import MergeLog, MergeStep as MergeStep, read_log
+from ._training.parity import Parity
 from ._training.progress import Progress
 from .analyze._compare.converting import convert
 from .analyze._compare.verifying import verify
@@ -53,6 +54,7 @@ __all__ = [
     "DecodeStream",
     "Encoding",
     "MergeLog",
+    "Parity",
     "Progress",
     "TokenFile",
     "Tokenizer",
@@ -104,6 +106,6 @@ if not _typing.TYPE_CHECKING:  # type checkers would accept every name
 
 
 # Help, tracebacks and pickle name each class by the module from which users import it.
-for _class in (MergeLog, MergeStep, Progress, TokenFile, Tokenizer):
+for _class in (MergeLog, MergeStep, Parity, Progress, TokenFile, Tokenizer):
     _class.__module__ = __name__
 del _class

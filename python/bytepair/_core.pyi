@@ -96,6 +96,7 @@ _Errors: TypeAlias = Literal["replace", "strict", "ignore"]
 _Side: TypeAlias = Literal["left", "right"]
 _OffsetUnit: TypeAlias = Literal["characters", "bytes"]
 _Text: TypeAlias = str | bytes
+_Parity: TypeAlias = tuple[list[float] | None, int | None, float, int]
 _AddedRow: TypeAlias = tuple[int, str, list[bool]]
 _TemplatePieces: TypeAlias = list[tuple[int | None, list[int], int]]
 _StringReport: TypeAlias = tuple[str, int | None, list[int], list[int]]
@@ -1653,6 +1654,9 @@ class Corpus:
         veto: Callable[[bytes, bytes], bool] | None = None,
         cuts: Callable[[bytes], list[int]] | None = None,
         words: Tokenizer | None = None,
+        others: Sequence[Corpus] = (),
+        parallel: Sequence[Corpus] = (),
+        parity: _Parity | None = None,
     ) -> tuple[Tokenizer, dict[str, Any], tuple[list[int], list[int]] | None]:
         """Learn merges after ``finish``.
 
@@ -1661,10 +1665,21 @@ class Corpus:
         learned that occur in no text without one of these characters. ``forbidden`` has patterns that match in no
         learned token, ``one_script`` says whether a token has characters of one script, ``veto`` is called with two tokens as bytes and returns whether they must not be merged, and
         ``cuts`` is called with a piece and returns the offsets that no merge crosses. Only whole ``words`` of a
-        tokenizer are joined. Return the tokenizer, a report and, with
+        tokenizer are joined. ``parity`` has ratios, a window, its ``alpha`` and a number of merges for the groups, which
+        are this corpus and ``others``, with their ``parallel`` texts. Return the tokenizer, a report and, with
         ``with_course``, the number of tokens in the corpus before the first new merge and after each, and the count of
         each new merge.
         """
+
+    @staticmethod
+    def check_parity(
+        parity: _Parity,
+        n_groups: int,
+        n_parallel: int,
+        merges: int | None,
+        is_resumed: bool,
+    ) -> None:
+        """Refuse a choice by groups that cannot be met for this many groups and parallel texts."""
 
 def graphemes(text: str | bytes) -> list[tuple[int, int]]:
     r"""Return the graphemes of a text: the end of each, in bytes, and its width in terminal columns.

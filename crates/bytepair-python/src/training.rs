@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytepair::count::{CorpusCounter, Dropped, First, PieceCounts};
 use bytepair::split::{Flavour, Pattern};
 use bytepair::train::{
-    CharacterLimits, Cuts, Earlier, Forbids, Function, Stop, Ties, TokenLimits, TrainOptions,
-    Trained,
+    CharacterLimits, Cuts, Earlier, Forbids, Function, Parity, Stop, Ties, TokenLimits,
+    TrainOptions, Trained, Window,
 };
 use bytepair::vocabulary::TokenKind;
 use bytepair::{Error, ErrorKind, Forbidden, Scope, Tokenizer};
@@ -51,6 +51,10 @@ pub(crate) struct Corpus {
 /// The largest numbers of bytes and characters of a token, and whether tokens have whole characters only.
 #[derive(FromPyObject)]
 struct LimitsArgument(Option<u32>, Option<u32>, bool);
+
+/// Ratios, the length of a window and its `alpha`, and the number of merges that the whole corpus chooses.
+#[derive(FromPyObject)]
+struct ParityArgument(Option<Vec<f64>>, Option<usize>, f64, usize);
 
 #[pymethods]
 impl Corpus {
@@ -244,12 +248,13 @@ impl Corpus {
     /// learned that occur in no text without one of these characters. ``forbidden`` has patterns that match in no
     /// learned token, ``one_script`` says whether a token has characters of one script, ``veto`` is called with two tokens as bytes and returns whether they must not be merged, and
     /// ``cuts`` is called with a piece and returns the offsets that no merge crosses. Only whole ``words`` of a
-    /// tokenizer are joined. Return the tokenizer, a report and, with
+    /// tokenizer are joined. ``parity`` has ratios, a window, its ``alpha`` and a number of merges for the groups, which
+    /// are this corpus and ``others``, with their ``parallel`` texts. Return the tokenizer, a report and, with
     /// ``with_course``, the number of tokens in the corpus before the first new merge and after each, and the count of
     /// each new merge.
     #[pyo3(
-        signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None, forbidden=Vec::new(), one_script=false, veto=None, cuts=None, words=None),
-        text_signature = "($self, *, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None, forbidden=(), one_script=False, veto=None, cuts=None, words=None)"
+        signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None, forbidden=Vec::new(), one_script=false, veto=None, cuts=None, words=None, others=Vec::new(), parallel=Vec::new(), parity=None),
+        text_signature = "($self, *, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None, forbidden=(), one_script=False, veto=None, cuts=None, words=None, others=(), parallel=(), parity=None)"
     )]
     fn train(
         &self,
@@ -267,6 +272,9 @@ impl Corpus {
         veto: Option<Py<PyAny>>,
         cuts: Option<Py<PyAny>>,
         words: Option<PyRef<'_, CoreTokenizer>>,
+        others: Vec<PyRef<'_, Self>>,
+        parallel: Vec<PyRef<'_, Self>>,
+        parity: Option<ParityArgument>,
     ) -> PyResult<(CoreTokenizer, Learned, Option<Course>)> {
         let (coverage, most) = characters;
         let LimitsArgument(max_bytes, max_characters, whole_characters) = limits;
@@ -291,15 +299,37 @@ impl Corpus {
         });
         options.begin = words.map(|words| words.0.whole_words()).transpose().or_raise()?;
         options.n_threads = self.n_threads;
+        options.parity = parity.map(Parity::from);
         options.resume = self.resume.as_ref().map(|earlier| Earlier {
             vocabulary: Arc::clone(&earlier.parts().vocabulary),
             ignore_merges: earlier.parts().ignore_merges,
             keeps_ids: self.keeps_ids,
         });
         let mut reporter = Reporter::new(progress);
-        let learned = py.detach(|| self.learn(&options, scale, &mut reporter));
+        let groups = std::iter::once(self).chain(others.iter().map(|corpus| &**corpus));
+        let groups = groups.map(|corpus| &corpus.counts).collect();
+        let parallel = parallel.iter().map(|corpus| &corpus.counts).collect();
+        let learned = py.detach(|| self.learn(groups, parallel, &options, scale, &mut reporter));
         let (tokenizer, report, course) = learned.or_raise()?;
         Ok((CoreTokenizer(Arc::new(tokenizer)), report, with_course.then_some(course)))
+    }
+
+    /// Refuse a choice by groups that cannot be met for this many groups and parallel texts.
+    #[staticmethod]
+    fn check_parity(
+        parity: ParityArgument,
+        n_groups: usize,
+        n_parallel: usize,
+        merges: Option<usize>,
+        is_resumed: bool,
+    ) -> PyResult<()> {
+        Parity::from(parity).check(n_groups, n_parallel, merges, is_resumed).or_raise()
+    }
+}
+
+impl From<ParityArgument> for Parity {
+    fn from(ParityArgument(ratios, window, alpha, global_merges): ParityArgument) -> Self {
+        Self { ratios, window: window.map(|len| Window { len, alpha }), global_merges }
     }
 }
 
@@ -346,6 +376,8 @@ struct Learned {
     n_names: usize,
     /// The number of characters without ids, how often they occur, and how often all characters do.
     left_out: Option<(usize, i64, i64)>,
+    /// By group: the length that measures its need, in tokens, before and after.
+    groups: Vec<(i64, i64)>,
     interrupted: bool,
     best_count_at_stop: Option<i64>,
 }
@@ -411,13 +443,18 @@ impl Corpus {
 
     fn learn(
         &self,
+        groups: Vec<&Mutex<PieceCounts>>,
+        parallel: Vec<&Mutex<PieceCounts>>,
         options: &TrainOptions,
         scale: i64,
         reporter: &mut Reporter,
     ) -> bytepair::Result<(Tokenizer, Learned, Course)> {
-        let counts = take(&mut *lock(&self.counts));
+        let taken = |counts: Vec<&Mutex<PieceCounts>>| {
+            counts.into_iter().map(|counts| take(&mut *lock(counts))).collect::<Vec<_>>()
+        };
+        let (groups, parallel, units) = (taken(groups), taken(parallel), &self.dialect.units);
         let mut trained =
-            bytepair::train::train(counts, &self.dialect.units, options, |progress| {
+            bytepair::train::train_groups(groups, parallel, units, options, |progress| {
                 let most = i64::try_from(progress.max_merges).ok();
                 let told = reporter.report(|| (progress.n_merges, most, progress.n_corpus_tokens));
                 match told {
@@ -435,6 +472,7 @@ impl Corpus {
             new_merges: trained.tokens_after.len(),
             n_names: trained.vocabulary.iter().filter(|(_, token)| is_name(token.kind)).count(),
             left_out: left_out.map(|out| (out.n_characters, out.n_occurrences, out.n_total)),
+            groups: trained.groups.iter().map(|it| (it.initial, it.current)).collect(),
             interrupted: trained.stop == Stop::Caller,
             best_count_at_stop: match trained.stop {
                 Stop::Target | Stop::Caller => None,

@@ -18,6 +18,7 @@ from bytepair.errors import FileError, TrainingError
 
 from .learning import Learner
 from .options import FileOptions, TextOptions, TrainingOptions
+from .parity import groups_of
 from .superwords import learn_beyond_words, refuse_superwords
 
 if TYPE_CHECKING:
@@ -141,6 +142,10 @@ def train(
             beyond words. The tokenizer has the second pattern. With ``whole_words``, only words
             that are one token each are joined. ``"auto"`` does that too, and merges beyond words
             replace less frequent ones within words.
+        ``parity``
+            ``True`` or a :class:`bytepair.Parity`: each of ``files``, a file, a glob or a folder,
+            is a group, such as a language, and the group most in need chooses the next
+            merge. The report says in ``groups`` how long their texts were and are, in tokens.
         ``min_piece_count``
             Leave out pieces that occur less often. The report says how many; characters
             and tokens are those of the pieces that stay.
@@ -208,6 +213,9 @@ def train(
     reading = read_options(options)
     weights = list(files.values()) if isinstance(files, Mapping) else []
     multipliers, scale = whole_multipliers(weights)
+    if isinstance(files, (str, bytes, os.PathLike)):
+        files = [files]
+    groups = groups_of(options, files)
 
     def learn(learner: Learner) -> Tokenizer:
         with learner.counting():
@@ -216,13 +224,16 @@ def train(
 
     if refuse_superwords(options, files):
         return learn_beyond_words(learn, options, scale)
-    return learn(Learner(options, scale))
+    return learn(Learner(options, scale, groups=groups))
 
 
 def train_from_iterator(
-    texts: Iterable[str | bytes], **options: Unpack[TextOptions]
+    texts: Iterable[str | bytes] | Mapping[str, Iterable[str | bytes]],
+    **options: Unpack[TextOptions],
 ) -> Tokenizer:
     """Train a tokenizer on texts, each ``str`` or ``bytes``; see :func:`train`.
+
+    With ``parity``, a mapping has the texts of each group by its name.
 
     >>> import bytepair
     >>> texts = ["newer newer newer", "lower lower"]
@@ -237,16 +248,25 @@ def train_from_iterator(
         raise TypeError(message)
     _check("train_from_iterator", options, TextOptions)
     refuse_set("texts", texts, "the result")
+    by_name = texts if isinstance(texts, Mapping) else None
+    groups = groups_of(options, by_name)
+    if by_name is not None and groups.parity is None:
+        message = "texts by name are groups: give parity=True, or a list of the texts"
+        raise TrainingError(message)
+    corpora: list[Any] = [texts]
+    if by_name is not None:
+        corpora = [*by_name.values(), *groups.parallel]
 
     def learn(learner: Learner) -> Tokenizer:
         with learner.counting():
-            for batch in _batches(iter(texts)):
-                learner.count_texts(batch)
+            for place, corpus in enumerate(corpora):
+                for batch in _batches(iter(corpus)):
+                    learner.count_texts(batch, place)
         return learner.learn()
 
     if refuse_superwords(options, texts):
         return learn_beyond_words(learn, options, 1)
-    return learn(Learner(options))
+    return learn(Learner(options, groups=groups))
 
 
 def train_from_counts(
@@ -268,7 +288,8 @@ def train_from_counts(
     of it set one by one and the special tokens are those of the counting, unless others are
     named that prepare text in the same way; the result is that of training on the text.
     Where it was counted by group, ``groups`` chooses some or gives each a weight, as
-    :func:`train` does for files; by default all are added up. The report says how many
+    :func:`train` does for files; by default all are added up, or with ``parity`` kept apart
+    in the order of their names. The report says how many
     pieces were left out of such counts.
 
     >>> import bytepair
@@ -285,7 +306,7 @@ def train_from_counts(
         if groups is not None:
             message = "groups: a mapping of pieces has no groups"
             raise TrainingError(message)
-        learner = Learner(options)
+        learner = Learner(options, groups=groups_of(options, None))
         learner.add_counts(counts)
         return learner.learn()
     if options.get("log") is not None:
@@ -294,9 +315,17 @@ def train_from_counts(
     dialect, parts = stored.parts(options.get("dialect"), options)
     special_tokens = in_order("special_tokens", options.get("special_tokens", ()))
     names = special_tokens or stored.info.special_tokens
+    if groups is None and options.get("parity"):
+        groups = sorted(stored.info.groups)
     multipliers, scale = stored.weights_of(groups)
-    learner = Learner({**parts, "dialect": dialect, "special_tokens": names}, scale)
+    parts |= {"dialect": dialect, "special_tokens": names}
+    learner = Learner(parts, scale, groups=groups_of(options, multipliers))
     learner.add_stored(stored, names, multipliers)
+    if learner.groups.parallel:
+        from .reading import count_files, read_options
+
+        with learner.counting():
+            count_files(learner, [], [], read_options({}))
     return learner.learn()
 
 

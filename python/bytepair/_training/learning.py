@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -33,6 +34,7 @@ from .merge_log import (
     read_log,
     write_log,
 )
+from .parity import ALONE, Groups
 from .progress import Telling, reporter
 from .vetoes import cutting, vetoes
 
@@ -57,7 +59,8 @@ class Learner:
     before the first new merge and after each, added tokens included. ``scope`` has the first
     and last code points of characters without which no learned token occurs. ``n_added``
     is how many added tokens were found, times the weights of their files. ``start`` replaces what
-    the options say of the dialect and of earlier merges.
+    the options say of the dialect and of earlier merges. ``corpora`` are those of ``groups``, then
+    their parallel texts; ``corpus`` is the first, the only one without groups.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Learner:
         options: Mapping[str, Any],
         scale: int = 1,
         start: Start | None = None,
+        groups: Groups = ALONE,
     ) -> None:
         self.options, self.scale = options, scale
         self.special_tokens = in_order(
@@ -95,14 +99,10 @@ class Learner:
         if self.keeps_ids:  # they made the alphabet, which stays
             self.characters = None, None
         check_count(min_count=self.dialect.min_count * scale)
-        self.corpus = _core.Corpus(
-            self.dialect,
-            self.special_tokens,
-            separator=options.get("separator"),
-            threads=options.get("threads"),
-            resume=self.resume,
-            keeps_ids=self.keeps_ids,
-        )
+        self.groups = groups
+        self.corpora = [self._empty_corpus() for _ in range(groups.n_corpora)]
+        self.corpus = self.corpora[0]
+        self.n_lines = [0] * groups.n_corpora
         self.memory_limit = options.get("memory_limit")
         check_memory(self.memory_limit)
         self.folder: TemporaryFolder | None = None
@@ -118,9 +118,21 @@ class Learner:
         """Set the memory limit, if there is one; blocks of documents that are read need room within it."""
         if self.memory_limit is not None:
             self.folder = self.folder or TemporaryFolder()
-            self.corpus.set_memory_limit(
-                self.memory_limit, self.folder.name, reads_blocks=reads_blocks
-            )
+            limit = self.memory_limit // len(self.corpora)
+            for corpus in self.corpora:
+                corpus.set_memory_limit(
+                    limit, self.folder.name, reads_blocks=reads_blocks
+                )
+
+    def _empty_corpus(self) -> _core.Corpus:
+        return _core.Corpus(
+            self.dialect,
+            self.special_tokens,
+            separator=self.options.get("separator"),
+            threads=self.options.get("threads"),
+            resume=self.resume,
+            keeps_ids=self.keeps_ids,
+        )
 
     def _read_earlier_log(self) -> MergeLog | None:
         """Read the log that is continued, if there is one; refuse any other."""
@@ -159,15 +171,16 @@ class Learner:
             raise
         except KeyboardInterrupt as error:
             n_bytes = self.tally.bytes if self.tally else 0
-            read = amount(self.corpus.n_bytes_read + n_bytes, "byte")
+            n_bytes += sum(corpus.n_bytes_read for corpus in self.corpora)
+            read = amount(n_bytes, "byte")
             if self.n_texts:
                 read = amount(self.n_texts, "text")
             message = f"interrupted while counting, after {read}; nothing was learned"
             raise TrainingInterrupted(message) from error
 
-    def count_texts(self, texts: list[str | bytes]) -> None:
-        """Count a batch of texts."""
-        self.corpus.add_texts(texts)
+    def count_texts(self, texts: list[str | bytes], place: int = 0) -> None:
+        """Count a batch of texts of a corpus."""
+        self.corpora[place].add_texts(texts)
         self.n_texts += len(texts)
 
     def add_counts(self, counts: Mapping[Any, int]) -> None:
@@ -188,7 +201,11 @@ class Learner:
         Refuses those of text that was prepared in another way.
         """
         counts.check(self.dialect, special_tokens)
-        self.corpus.add_table(counts.core_table(multipliers))
+        if self.groups.parity is None:
+            self.corpus.add_table(counts.core_table(multipliers))
+        for name, corpus in zip(self.groups.names, self.corpora, strict=False):
+            if multipliers is not None and self.groups.parity is not None:
+                corpus.add_table(counts.core_table({name: multipliers[name]}))
         info = counts.info
         n_texts, n_bytes = counts.size_of(multipliers)
         self.counted_before = {
@@ -228,6 +245,9 @@ class Learner:
             scope=self.options.get("scope"),
             cuts=self.cuts,
             words=self.words,
+            others=self.corpora[1 : len(self.groups.names)],
+            parallel=self.corpora[len(self.groups.names) :],
+            parity=self.groups.parity,
         )
         tokenizer = Tokenizer(core)
         n_names, interrupted = learned.pop("n_names"), learned.pop("interrupted")
@@ -251,9 +271,16 @@ class Learner:
         """End the counting, and return what was counted."""
         least = (self.min_piece_count or 0) * self.scale
         is_thinned = self.counted_before.get("dropped_pieces", 0) > 0
-        counted = self.corpus.finish(least, is_thinned=is_thinned)
+        found = [
+            corpus.finish(least, is_thinned=is_thinned)
+            if place < len(self.groups.names)
+            else corpus.finish(0)
+            for place, corpus in enumerate(self.corpora)
+        ]
         if self.folder is not None:
             self.folder.remove()
+        self.groups.check_texts(found, self.n_lines)
+        counted = _added_up(found[: len(self.groups.names)])
         self.n_added = counted.pop("added_tokens")
         for name, before in self.counted_before.items():
             is_sum = name.startswith("dropped")
@@ -298,6 +325,18 @@ class Learner:
         self, counted: dict[str, Any], learned: dict[str, Any]
     ) -> dict[str, Any]:
         report = counted | learned
+        lengths = report.pop("groups")
+        if lengths:
+            scale = 1 if self.groups.parallel else self.scale
+            report["groups"] = {
+                name: {
+                    "before": unscaled(before, scale),
+                    "after": unscaled(after, scale),
+                }
+                for name, (before, after) in zip(
+                    self.groups.names, lengths, strict=True
+                )
+            }
         for name in ("characters", "tokens", "dropped_occurrences"):
             report[name] = self._unscaled(report[name])
         report["left_out"] = self._left_out(report["left_out"])
@@ -323,9 +362,11 @@ class Learner:
     def _summary(self, counted: Mapping[str, Any]) -> CorpusSummary:
         """Sum up what was counted, and refuse a log of something else."""
         summary = CorpusSummary(
-            fingerprint=self.corpus.fingerprint(),
+            fingerprint=self._fingerprint(),
             distinct_pieces=counted["distinct_pieces"],
-            bytes=self._unscaled(self.corpus.n_piece_bytes()),
+            bytes=self._unscaled(
+                sum(c.n_piece_bytes() for c in self.corpora[: len(self.groups.names)])
+            ),
             characters=self._unscaled(counted["characters"]),
         )
         known = None if self.is_recounted else self.earlier_log
@@ -336,6 +377,12 @@ class Learner:
             )
             raise TrainingError(message)
         return summary
+
+    def _fingerprint(self) -> str:
+        """Return a hash of what was counted."""
+        found = [corpus.fingerprint() for corpus in self.corpora]
+        together = blake2b(" ".join(found).encode(), digest_size=16).hexdigest()
+        return found[0] if len(found) == 1 else together
 
     def _log(
         self,
@@ -378,6 +425,7 @@ class Learner:
             "forbidden": self.vetoes["forbidden"],
             "one_script": self.vetoes["one_script"],
             **{name: self.options.get(name) is not None for name in FUNCTIONS},
+            **({} if self.groups.parity is None else {"parity": self.groups.parity}),
         }
 
     def _steps(
@@ -412,3 +460,17 @@ class Learner:
 
 def _as_bytes(token: Any) -> Any:  # noqa: ANN401 -- text, bytes, or nothing at an id that no token has
     return token.encode() if isinstance(token, str) else token
+
+
+def _added_up(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Add up what was counted in each group."""
+    total, *others = found
+    for other in others:
+        for name, number in other.items():
+            if name == "special_tokens":
+                total[name] = {
+                    token: n + number[token] for token, n in total[name].items()
+                }
+            else:
+                total[name] += number
+    return total

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bytepair._weights import Weight
 
     from .earlier import Earlier
+    from .parity import Parity
     from .vetoes import GivenCuts
 
 __all__ = [
@@ -69,6 +70,7 @@ class TrainingOptions(DialectOptions, total=False):
     superwords: int | Literal["auto"] | None
     whole_words: bool
     superword_pattern: str | Sequence[str] | None
+    parity: Parity | bool | None
     min_piece_count: int | None
     character_coverage: Weight | None
     max_alphabet: int | None

@@ -6,9 +6,10 @@ documents come block by block from `data._readers`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bytepair._labels import argument
 from bytepair.data._opening import naming
@@ -29,6 +30,8 @@ from bytepair.errors import TrainingError
 from .limits import longest_within
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from bytepair import _core
     from bytepair._io.files import StrPath
     from bytepair._weights import Weight
@@ -60,7 +63,8 @@ def count_files(
 
     The core, which knows the separator, cuts text files at it.
     """
-    if files in ([], {}):  # nothing to learn from, as the learner says
+    groups = learner.groups
+    if files in ([], {}) and not groups.parallel:  # as the learner says
         return
 
     input_format = learner.options.get("input_format")
@@ -68,12 +72,26 @@ def count_files(
     def listed(corpus: Corpus) -> list[Source]:
         return list_sources(corpus, input_format, with_streams=True)
 
-    if isinstance(files, Mapping):
-        numbered = zip(files, multipliers, strict=True)
-        sources = [(source, n) for name, n in numbered for source in listed(name)]
-    else:
-        sources = [(source, 1) for source in listed(files)]
-    alone = [source for source, _multiplier in sources]
+    named: list[Any] = [files]
+    if isinstance(files, Iterable) and (multipliers or groups.parity):
+        named = list(files)
+    is_apart = groups.parity is not None
+    numbered = [
+        (name, multiplier, place if is_apart else 0)
+        for place, (name, multiplier) in enumerate(
+            zip(named, multipliers or [1] * len(named), strict=True)
+        )
+    ]
+    n_groups = len(groups.names)
+    numbered += [
+        (name, 1, place) for place, name in enumerate(groups.parallel, n_groups)
+    ]
+    sources = [
+        (source, multiplier, place)
+        for name, multiplier, place in numbered
+        for source in listed(name)
+    ]
+    alone = [source for source, _multiplier, _place in sources]
     refuse_idle(alone, reading)
     learner.telling.recognised = describe(alone, reading)
     longest = longest_within(learner.memory_limit)
@@ -92,13 +110,17 @@ def count_files(
     def tell(n_bytes: int) -> None:
         learner.telling.counted(n_before + n_bytes, n_total)
 
-    for (source, multiplier), is_whole in zip(sources, are_whole, strict=True):
-        learner.corpus.set_weight(multiplier)
+    for (source, multiplier, place), is_whole in zip(sources, are_whole, strict=True):
+        corpus = learner.corpora[place]
+        corpus.set_weight(multiplier)
         if is_whole and source.is_stored_text:
             told = tell if learner.telling.report else None
-            learner.corpus.add_file(source.path, told)
+            corpus.add_file(source.path, told)
+            if place >= n_groups:
+                with Path(source.path).open("rb") as lines:
+                    learner.n_lines[place] += sum(1 for _line in lines)
         else:
-            _count_blocks(learner.corpus, Part(source), reading, tally, tell)
+            _count_blocks(corpus, Part(source), reading, tally, tell)
         n_before += source.size
 
 

@@ -300,6 +300,9 @@ def refuse_superwords(options: Mapping[str, Any], texts: object) -> bool:
     if texts is None:
         message = f"{name}: these counts do not tell which words follow each other; give text, or counts of both stages (docs/how-to/superwords.md)"
         raise TrainingError(message)
+    if options.get("parity"):
+        message = f"{name}: groups choose merges within words alone; leave out {argument('parity')}"
+        raise TrainingError(message)
     if isinstance(texts, Iterator):
         message = f"{name}: texts are read twice; give a list of them, or files"
         raise TrainingError(message)

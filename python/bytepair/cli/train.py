@@ -122,6 +122,33 @@ def number_or_auto(text: str) -> int | str:
         "repeated; by default all groups count.",
     ),
     Option(
+        "--parity",
+        "Keep languages even: each of FILES, or each group of counts, is one, and the one "
+        "whose text is the longest in tokens chooses the next merge.",
+    ),
+    Option(
+        "--parallel FILE...",
+        "With --parity: the same text in each language, in the order of FILES, to compare "
+        "lengths by. Repeat it for each.",
+    ),
+    Option(
+        "--ratio NUMBER...",
+        "With --parity: how many times shorter each text should become, relative to the others, "
+        "in the order of FILES. Repeat it for each.",
+        type=float,
+    ),
+    Option(
+        "--window N",
+        "With --parity: a language that made more than twice its share of the last N choices "
+        "waits.",
+        type=number(1),
+    ),
+    Option(
+        "--global-merges N",
+        "With --parity: choose the first N merges by all languages together.",
+        type=number(),
+    ),
+    Option(
         "--resume TOKENIZER",
         "Continue training this tokenizer, in its dialect. Its ids stay, and new tokens get ids "
         "after the largest one; --vocab-size and --merges include what it already has.",
@@ -165,11 +192,13 @@ def train(
     """
     target = Target(output, format, log)
     target.check(wanted, has_steps=steps)
+    parity = parity_of(wanted, has_steps=steps)
     if "resume" in wanted:
         chosen = {name: wanted.get(name) for name in ("dialect", "pattern")}
         wanted["resume"] = read_earlier(wanted["resume"], **chosen)
     reading = {name: wanted.pop(name) for name in TEXT_OPTIONS if name in wanted}
     work = {name: wanted.pop(name) for name in UNREHEARSED if name in wanted}
+    work |= {"parity": parity} if parity else {}
     counts = stored_counts(files)
     if counts is not None:
         refuse_text_options(**reading)
@@ -209,6 +238,25 @@ def train(
     if as_json:
         result = {"output": output and str(output), **summary, "changes": changes}
         print(json.dumps(result | (walk.as_object(tokenizer) if walk else {})))
+
+
+def parity_of(wanted: dict[str, Any], *, has_steps: bool) -> bytepair.Parity | None:
+    """Take the options of parity out of those of training.
+
+    >>> parity_of({"parity": True, "window": 9}, has_steps=False).window
+    9
+    """
+    names = ("parallel", "ratio", "window", "global_merges")
+    given = {name: wanted.pop(name) for name in names if name in wanted}
+    if not wanted.pop("parity", False):
+        if given:
+            message = f"--{next(iter(given)).replace('_', '-')} needs --parity"
+            raise click.UsageError(message)
+        return None
+    if has_steps:
+        message = "--steps does not show which language chooses; leave --parity out"
+        raise click.UsageError(message)
+    return bytepair.Parity(**given)
 
 
 def stored_counts(files: list[str]) -> "Counts | None":
@@ -419,6 +467,11 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     if "unchanged_ids" in summary:
         unchanged, new = summary["unchanged_ids"], summary["new_ids"]
         lines.append(f"{amount(unchanged, 'id')} unchanged, {new:,} new")
+    if "groups" in summary:
+        lines += [
+            f"{name}: {found['before']:,} tokens before, {found['after']:,} now"
+            for name, found in summary["groups"].items()
+        ]
     if summary["dropped_pieces"]:
         lines.append(
             f"left out: {amount(summary['dropped_pieces'], 'rare piece')}, "

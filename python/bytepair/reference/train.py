@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from .count import Counts
@@ -52,7 +52,24 @@ class Limits:
     max_alphabet: int | None = None
 
 
+@dataclass(frozen=True)
+class Parity:
+    """How several groups choose merges in turn; see :func:`most_in_need`.
+
+    ``parallel`` has the counts of one text in the language of each group, ``ratio`` a number for
+    each group. ``window`` has a number of choices, and how many times its equal share of
+    them a group may make. The first ``global_merges`` merges are chosen by all groups together.
+    """
+
+    groups: Sequence[Counts] = ()
+    parallel: Sequence[Counts] = ()
+    ratio: Sequence[float] | None = None
+    window: tuple[int, float] | None = None
+    global_merges: int = 0
+
+
 NO_LIMITS = Limits()
+NO_PARITY = Parity()
 CHARACTER = (
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
     rb"|[^\x80-\xbf\xc2-\xf4]"
@@ -73,8 +90,11 @@ def train(
     limits: Limits = NO_LIMITS,
     begin: Sequence[Merge] = (),
     parts: Callable[[bytes], list[list[Token]]] | None = None,
+    parity: Parity = NO_PARITY,
 ) -> tuple[list[Token], list[Merge]]:
     """Learn until there are ``n_tokens`` tokens or ``n_merges`` merges.
+
+    ``counts`` are those of the whole corpus, also of parallel texts; with ``parity``, merges are chosen by groups.
 
     Training stops earlier if no pair occurs ``min_count`` times. It may ``begin`` with merges
     that were learned before, which are made in their order. ``parts`` gives the parts of a
@@ -89,17 +109,13 @@ def train(
     >>> [token.text for token in tokens[256:]]
     [b'aa', b'ab', b'aaab']
     """
-    pieces = sorted(counts.items(), key=lambda item: item[1][1])
-    symbols_of = [symbols(piece, units) for piece, _ in pieces]
-    words = [
-        (part, n_pieces)
-        for (piece, (n_pieces, _)), word in zip(pieces, symbols_of, strict=True)
-        for part in (parts(piece) if parts else divided(word, limits.cuts(piece)))
-    ]
+    begun = parts or (lambda piece: divided(symbols(piece, units), limits.cuts(piece)))
+    groups = [words_of(group, begun) for group in parity.groups or [counts]]
+    parallel = [words_of(text, begun) for text in parity.parallel]
     kept = kept_characters(counts, limits)
     letters = [
         letter
-        for letter in alphabet(symbols_of, units)
+        for letter in alphabet([symbols(piece, units) for piece in counts], units)
         if kept is None or not is_character(letter) or character_of(letter) in kept
     ]
     if n_tokens is not None and n_tokens < len(letters):
@@ -110,19 +126,101 @@ def train(
     for left, right, _ in begin:
         ids[join(left, right)] = len(ids)
         if parts is None:
-            words = [(merge(word, (left, right)), n_pieces) for word, n_pieces in words]
+            merge_all([*groups, *parallel], (left, right))
+    initial = [length(words, ids) for words in parallel or groups]
+    history: list[int] = []
     while len(ids) != n_tokens and len(merges) != n_merges:
-        pair_counts = count_pairs(words)
-        for pair in list(pair_counts):  # a unit without an id is in none
-            if not (set(pair) <= ids.keys() and is_allowed(pair, limits, units)):
-                del pair_counts[pair]
-        if max(pair_counts.values(), default=0) < max(min_count, 1):
+        together = [count_pairs(chain(*groups))]
+        apart = [count_pairs(words) for words in groups]
+        is_global = len(groups) == 1 or len(merges) < parity.global_merges
+        choosing = together if is_global else apart
+        for pair_counts in choosing:
+            for pair in list(pair_counts):  # a unit without an id is in none
+                if not (set(pair) <= ids.keys() and is_allowed(pair, limits, units)):
+                    del pair_counts[pair]
+        able = [
+            place
+            for place, pair_counts in enumerate(choosing)
+            if max(pair_counts.values(), default=0) >= max(min_count, 1)
+        ]
+        if not able:
             break
-        pair = best_pair(pair_counts, ids, units, ties)
-        merges.append(Merge(*pair, pair_counts[pair]))
+        group = 0
+        if not is_global:
+            now = [length(words, ids) for words in parallel or groups]
+            group = most_in_need(able, initial, now, parity, history)
+            history.append(group)
+        pair = best_pair(choosing[group], ids, units, ties)
+        merges.append(Merge(*pair, together[0][pair]))
         ids[join(*pair)] = len(ids)
-        words = [(merge(word, pair), n_pieces) for word, n_pieces in words]
+        merge_all([*groups, *parallel], pair)
     return list(ids), merges
+
+
+def words_of(counts: Counts, parts: Callable[[bytes], list[list[Token]]]) -> list[Word]:
+    """Return the parts of pieces, in the order of their first occurrence.
+
+    >>> words = words_of({b"ab": (2, 0)}, lambda piece: [symbols(piece, Units())])
+    >>> [([symbol.text for symbol in word], n_pieces) for word, n_pieces in words]
+    [([b'a', b'b'], 2)]
+    """
+    return [
+        (part, n_pieces)
+        for piece, (n_pieces, _) in sorted(counts.items(), key=lambda item: item[1][1])
+        for part in parts(piece)
+    ]
+
+
+def merge_all(corpora: Iterable[list[Word]], pair: Pair) -> None:
+    """Join every occurrence of a pair, in place.
+
+    >>> a, words = Token(b"a", "u"), [([Token(b"a", "u")] * 2, 1)]
+    >>> merge_all([words], (a, a))
+    >>> [token.text for token in words[0][0]]
+    [b'aa']
+    """
+    for words in corpora:
+        words[:] = [(merge(word, pair), n_pieces) for word, n_pieces in words]
+
+
+def length(words: Iterable[Word], ids: dict[Token, int]) -> int:
+    """Return the number of tokens that have ids.
+
+    >>> length([([Token(b"a", "u"), Token(b"b", "u")], 3)], {Token(b"a", "u"): 0})
+    3
+    """
+    return sum(n_pieces for word, n_pieces in words for token in word if token in ids)
+
+
+def most_in_need(
+    groups: Sequence[int],
+    initial: Sequence[int],
+    now: Sequence[int],
+    parity: Parity,
+    history: Sequence[int],
+) -> int:
+    """Return which of some groups chooses: the one with the longest text, or that shrank least.
+
+    A group that chose too often of late waits, unless all do. The first of equals chooses.
+
+    >>> most_in_need([0, 1], [9, 9], [4, 6], NO_PARITY, [])
+    1
+    >>> most_in_need([0, 1], [9, 9], [4, 6], Parity(ratio=[4.0, 1.0]), [])
+    0
+    >>> most_in_need([0, 1], [9, 9], [4, 6], Parity(window=(2, 1.0)), [1, 1])
+    0
+    """
+
+    def need(group: int) -> tuple[bool, float]:
+        waits = False
+        if parity.window is not None:
+            n_last, alpha = parity.window
+            waits = history[-n_last:].count(group) / n_last > alpha / len(now)
+        if parity.ratio is None:
+            return waits, -now[group]
+        return waits, initial[group] / now[group] / parity.ratio[group]
+
+    return min(groups, key=need)
 
 
 def kept_characters(counts: Counts, limits: Limits) -> set[str] | None:

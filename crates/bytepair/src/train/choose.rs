@@ -50,6 +50,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::Ties;
@@ -68,8 +69,8 @@ const N_BUCKETS: usize = if crate::SMALL { 4 } else { 1 << 12 };
 
 /// Chooses batches.
 pub(super) struct Batches {
-    pub(super) ranking: Ranking,
     pub(super) filter: TokenFilter,
+    min_count: i64,
     /// By token id: the number of the batch in which it was last a left or a right token.
     lefts: Vec<u32>,
     rights: Vec<u32>,
@@ -77,13 +78,15 @@ pub(super) struct Batches {
 }
 
 impl Batches {
-    pub(super) fn new(ranking: Ranking, filter: TokenFilter) -> Self {
-        Self { ranking, filter, lefts: Vec::new(), rights: Vec::new(), current: 0 }
+    pub(super) fn new(filter: TokenFilter, min_count: i64) -> Self {
+        Self { filter, min_count, lefts: Vec::new(), rights: Vec::new(), current: 0 }
     }
 
-    /// Puts the next batch into the plan, at most `max_len` merges; none if no pair reaches the floor.
+    /// Puts the next batch into the plan, at most `max_len` merges; none if no pair reaches the floor and the
+    /// minimum count.
     pub(super) fn choose(
         &mut self,
+        ranking: &mut Ranking,
         max_len: usize,
         plan: &mut Plan,
         workers: &Workers,
@@ -93,14 +96,18 @@ impl Batches {
         self.rights.resize(plan.lengths.len(), 0);
         plan.jobs.clear();
         while plan.jobs.len() < max_len.min(MAX_LEN) {
-            let Some(best) = self.ranking.best(plan, workers) else { break };
+            let Some(best) = ranking.best(plan, workers) else { break };
+            // The floor of several groups together may be lower.
+            if ranking.count(best, plan) < self.min_count {
+                break;
+            }
             let (left, right) = plan.pairs.tokens(best);
             if !self.may_join(left, right) {
                 break;
             }
-            self.ranking.pop();
-            if !plan.jobs.is_empty() && self.is_tied(best, plan, workers) {
-                self.ranking.push(best, plan, workers);
+            ranking.pop();
+            if !plan.jobs.is_empty() && ranking.is_tied(best, plan, workers) {
+                ranking.push(best, plan, workers);
                 break;
             }
             self.lefts[left as usize] = self.current;
@@ -116,18 +123,14 @@ impl Batches {
     fn may_join(&self, left: TokenId, right: TokenId) -> bool {
         self.rights[left as usize] != self.current && self.lefts[right as usize] != self.current
     }
-
-    /// Whether the tie rule requires that no other pair has the count of `best`, which was removed, and one has.
-    fn is_tied(&mut self, best: PairIndex, plan: &Plan, workers: &Workers) -> bool {
-        let count = plan.pairs.count(best);
-        self.ranking.ties == Ties::LargestText
-            && self.ranking.best(plan, workers).is_some_and(|next| plan.pairs.count(next) == count)
-    }
 }
 
-/// The pairs in the order in which they would be merged.
+/// The pairs in the order in which they would be merged, by the whole corpus or by one group.
 pub(super) struct Ranking {
     pub(super) ties: Ties,
+    pub(super) group: Option<usize>,
+    /// The shares of the corpus or of the group.
+    shares: Range<usize>,
     /// By token id: the token as it is written. Only for `LargestText`.
     texts: Vec<Rc<[u8]>>,
     /// Pairs at or above the level.
@@ -149,9 +152,17 @@ struct Candidate {
 }
 
 impl Ranking {
-    pub(super) fn new(ties: Ties) -> Self {
+    pub(super) fn new(ties: Ties, group: Option<usize>, shares: Range<usize>) -> Self {
         let buckets = std::iter::repeat_with(Vec::new).take(N_BUCKETS).collect();
-        Self { ties, texts: Vec::new(), queue: BinaryHeap::new(), buckets, level: N_BUCKETS }
+        Self {
+            ties,
+            group,
+            shares,
+            texts: Vec::new(),
+            queue: BinaryHeap::new(),
+            buckets,
+            level: N_BUCKETS,
+        }
     }
 
     /// Stores the text of a token, if the tie rule compares texts. Ids must come in ascending order.
@@ -171,8 +182,8 @@ impl Ranking {
 
     /// Adds a pair with its present values, if it reaches the floor.
     pub(super) fn push(&mut self, pair: PairIndex, plan: &Plan, workers: &Workers) {
-        let count = plan.pairs.count(pair);
-        if count < plan.floor {
+        let count = self.count(pair, plan);
+        if count < plan.floor(self.group) {
             return;
         }
         let below = usize::try_from(count).ok().filter(|&count| count < self.level);
@@ -195,7 +206,7 @@ impl Ranking {
                 self.descend(plan, workers)?;
                 continue;
             };
-            if plan.pairs.count(pair) == count && self.tie(pair, plan, workers) == Some(tie) {
+            if self.count(pair, plan) == count && self.tie(pair, plan, workers) == Some(tie) {
                 return Some(pair);
             }
             self.pop();
@@ -206,6 +217,18 @@ impl Ranking {
     /// Removes the first pair of the queue.
     pub(super) fn pop(&mut self) {
         self.queue.pop();
+    }
+
+    /// Whether the tie rule requires that no other pair has the count of `best`, which was removed, and one has.
+    fn is_tied(&mut self, best: PairIndex, plan: &Plan, workers: &Workers) -> bool {
+        let count = self.count(best, plan);
+        self.ties == Ties::LargestText
+            && self.best(plan, workers).is_some_and(|next| self.count(next, plan) == count)
+    }
+
+    /// How often a pair occurs in the texts that it is ranked by.
+    pub(super) fn count(&self, pair: PairIndex, plan: &Plan) -> i64 {
+        plan.pairs.count(pair, self.group)
     }
 
     /// Continues with the pairs of the next lower count; `None` if there is none.
@@ -222,7 +245,7 @@ impl Ranking {
             let (left, right) = plan.pairs.tokens(pair);
             return Some(Reverse(pair_key(left, right)));
         }
-        let firsts = (0_u64..).zip(workers.shares());
+        let firsts = (0_u64..).zip(workers.shares_in(&self.shares));
         let mut firsts = firsts.map(|(index, mut share)| {
             share.first_place(pair, plan).map(|slot| index << u32::BITS | u64::from(slot))
         });

@@ -2,25 +2,31 @@
 //!
 //! ```text
 //! until enough merges are made:
+//!     choose a group, if there are several (`parity`)
 //!     while no known pair reaches the floor, and the floor can fall:
 //!         survey: lower the floor; find all pairs that reach it now, and their places
 //!     choose a batch of the best pairs
 //!     make its merges; their counts fall, and new pairs that reach the floor become known
 //! ```
 //!
-//! *Invariant:* every pair that reaches the floor and may be merged is known, with its exact count. A merge only
-//! removes occurrences of old pairs, and a pair with a new token is counted when that token is made. So a pair below
+//! *Invariant:* every pair that reaches the floor of a group and may be merged is known, with its exact count in each
+//! group. A merge only removes occurrences of old pairs, and a pair with a new token is counted when that token is made. So a pair below
 //! the floor stays below it until the floor falls.
 //!
 //! The many pairs that are never chosen cost a few additions in each survey: they are never in a list, a table or a
 //! queue. A survey walks the whole corpus, and there are two to five surveys in all. Batches touch only the places of
 //! their pairs and the neighbours.
 
+use std::ops::Range;
+use std::sync::MutexGuard;
+
 use super::choose::{Batches, Ranking};
 use super::limits::TokenFilter;
 use super::pairs::{PairCount, PairIndex, Pairs};
-use super::plan::{Created, Plan, Sides, Step, Workers};
+use super::parity::{GroupLength, Needs};
+use super::plan::{Created, Job, Plan, Sides, Step, Workers};
 use super::share::{Change, Share, Sums};
+use super::start::Begun;
 use super::survey::{self, Sketch};
 use super::{Ties, TrainOptions};
 use crate::error::Result;
@@ -54,11 +60,26 @@ pub(super) struct Engine<'e> {
     workers: &'e Workers,
     units: &'e Units,
     batches: Batches,
+    /// The ranking by the whole corpus; or, if groups choose in turn, one for each, and then that by the whole corpus
+    /// while it chooses.
+    rankings: Vec<Ranking>,
+    ties: Ties,
     min_count: i64,
+    /// By group: its shares.
+    groups: Vec<Range<usize>>,
+    needs: Option<Needs>,
+    /// By group: the shares whose length measures its need. Empty if there is one group.
+    measured: Vec<Range<usize>>,
     /// Sum up the changes of all shares for one merge.
     sums: Sides<Sums>,
     changes: Sides<Vec<Change>>,
     n_corpus_tokens: i64,
+}
+
+/// Who chooses the next merges: the index of a ranking.
+struct Turn {
+    ranking: usize,
+    max_len: usize,
 }
 
 /// A merge that was made.
@@ -70,18 +91,37 @@ pub(super) struct Done {
 }
 
 impl<'e> Engine<'e> {
+    /// An engine for groups, which may be followed by their parallel texts.
     pub(super) fn new(
         workers: &'e Workers,
         filter: TokenFilter,
         units: &'e Units,
         options: &TrainOptions,
-        n_corpus_tokens: i64,
+        mut groups: Vec<Begun>,
     ) -> Self {
+        let parallel = groups.split_off(workers.plan().floors().len());
+        let n_corpus_tokens = groups.iter().map(|group| group.n_tokens).sum();
+        let measured = if parallel.is_empty() { groups.clone() } else { parallel };
+        let lengths = measured.iter().map(|text| text.length).collect();
+        let needs = options.parity.clone().map(|parity| Needs::new(parity, lengths));
+        let shares = |texts: Vec<Begun>| texts.into_iter().map(|text| text.shares).collect();
+        let (groups, measured): (Vec<_>, Vec<_>) = (shares(groups), shares(measured));
+        let n_shares = groups.last().map_or(0, |shares| shares.end);
+        let by_group = groups.iter().enumerate().filter(|_| needs.is_some());
+        let by_group = by_group.map(|(group, shares)| (Some(group), shares.clone()));
+        let rankings = by_group.chain([(None, 0..n_shares)]);
         Self {
             workers,
             units,
-            batches: Batches::new(Ranking::new(options.ties), filter),
+            batches: Batches::new(filter, options.min_count.max(1)),
+            rankings: rankings
+                .map(|(group, shares)| Ranking::new(options.ties, group, shares))
+                .collect(),
+            ties: options.ties,
             min_count: options.min_count.max(1),
+            groups,
+            needs,
+            measured,
             sums: Sides::default(),
             changes: Sides::default(),
             n_corpus_tokens,
@@ -95,7 +135,7 @@ impl<'e> Engine<'e> {
 
     /// Whether a limit or the tie rule reads the bytes of tokens.
     fn reads_tokens(&self) -> bool {
-        !self.batches.filter.is_idle() || self.batches.ranking.ties == Ties::LargestText
+        !self.batches.filter.is_idle() || self.ties == Ties::LargestText
     }
 
     /// Merges the next pairs, at most `max_len`, and appends them to the vocabulary. Merges none if no pair is left
@@ -105,13 +145,12 @@ impl<'e> Engine<'e> {
         max_len: usize,
         vocabulary: &mut Vocabulary,
     ) -> Result<Vec<Done>> {
+        let Some(turn) = self.next_turn(max_len, vocabulary.merges().len())? else {
+            return Ok(Vec::new());
+        };
         let (workers, mut plan) = (self.workers, self.workers.plan_mut());
-        while plan.floor > self.min_count && self.batches.ranking.best(&plan, workers).is_none() {
-            drop(plan);
-            self.survey(self.min_count, max_len)?;
-            plan = workers.plan_mut();
-        }
-        self.batches.choose(max_len, &mut plan, workers)?;
+        let ranking = &mut self.rankings[turn.ranking];
+        self.batches.choose(ranking, turn.max_len, &mut plan, workers)?;
         vocabulary.push_new_merges(plan.jobs.iter().map(|job| Merge {
             left: job.left,
             right: job.right,
@@ -124,6 +163,59 @@ impl<'e> Engine<'e> {
         Ok(done)
     }
 
+    /// Who chooses after `n_merges`, at most `n_left` merges; `None` if no pair is left that reaches the minimum count.
+    ///
+    /// # Errors
+    /// Those of a veto.
+    fn next_turn(&mut self, n_left: usize, n_merges: usize) -> Result<Option<Turn>> {
+        let n_global = self.needs.as_ref().map_or(n_left, |needs| needs.n_global_left(n_merges));
+        let (order, max_len, lowest) = match &self.needs {
+            Some(needs) if n_global == 0 => {
+                self.rankings.truncate(self.groups.len());
+                (needs.order(), 1, self.min_count)
+            }
+            _ => {
+                // A pair that occurs this often in all groups may be rarer in each.
+                let n_groups = i64::try_from(self.groups.len()).unwrap_or(i64::MAX);
+                let lowest = (self.min_count - 1) / n_groups + 1;
+                (vec![self.rankings.len() - 1], n_global.min(n_left), lowest)
+            }
+        };
+        while let Some(ranking) = self.first_able(&order) {
+            if self.has_frequent(ranking) {
+                let group = self.rankings[ranking].group;
+                self.needs.iter_mut().zip(group).for_each(|(needs, group)| needs.record(group));
+                return Ok(Some(Turn { ranking, max_len }));
+            }
+            self.survey(lowest, n_left)?;
+        }
+        Ok(None)
+    }
+
+    /// The first of these rankings that has a frequent pair, or may have one below its floor.
+    fn first_able(&mut self, order: &[usize]) -> Option<usize> {
+        order.iter().copied().find(|&ranking| {
+            self.has_frequent(ranking) || {
+                let plan = self.workers.plan();
+                let ranking = &mut self.rankings[ranking];
+                ranking.best(&plan, self.workers).is_none()
+                    && plan.floor(ranking.group) > self.min_count
+            }
+        })
+    }
+
+    /// Whether the best pair of a ranking reaches the floor and the minimum count.
+    fn has_frequent(&mut self, ranking: usize) -> bool {
+        let (plan, ranking) = (self.workers.plan(), &mut self.rankings[ranking]);
+        let best = ranking.best(&plan, self.workers);
+        best.is_some_and(|best| ranking.count(best, &plan) >= self.min_count)
+    }
+
+    /// By group: the length by which its need is measured.
+    pub(super) fn lengths(&self) -> Vec<GroupLength> {
+        self.needs.as_ref().map_or_else(Vec::new, |needs| needs.lengths.clone())
+    }
+
     /// The count of the best pair, after [`Self::merge_next`] has found none that is frequent enough.
     pub(super) fn best_count(&mut self) -> Result<i64> {
         if self.min_count == 1 {
@@ -133,9 +225,14 @@ impl<'e> Engine<'e> {
         loop {
             self.survey(1, usize::MAX)?;
             let plan = self.workers.plan();
-            let best = self.batches.ranking.best(&plan, self.workers);
-            if best.is_some() || plan.floor <= 1 {
-                return Ok(best.map_or(0, |best| plan.pairs.count(best)));
+            let (mut highest, mut is_known) = (0, true);
+            for ranking in &mut self.rankings {
+                let best = ranking.best(&plan, self.workers);
+                highest = best.map_or(0, |best| ranking.count(best, &plan)).max(highest);
+                is_known &= best.is_some() || plan.floor(ranking.group) <= 1;
+            }
+            if is_known {
+                return Ok(highest);
             }
         }
     }
@@ -152,41 +249,52 @@ impl<'e> Engine<'e> {
         workers.step_in_parallel(Step::Look);
         let mut plan = workers.plan_mut();
         plan.lengths.fill(1);
+        let is_low = plan.n_slots < N_MANY_SLOTS;
+        let ratio = |usual| if is_low { LOW_FLOOR_RATIO } else { usual };
         let is_exact = survey::is_exact(plan.lengths.len());
         if !is_exact {
-            plan.sketch = self.sum_sketches();
-            let enough = plan.sketch.exceeded_by(n_wanted) + 1;
-            plan.floor = floor_below(plan.sketch.most(), FLOOR_RATIO, enough, &plan, lowest);
+            plan.sketches = self.groups.iter().map(|shares| self.sum_sketches(shares)).collect();
+            let floors = plan.sketches.iter().zip(plan.floors()).map(|(sketch, &floor)| {
+                let enough = sketch.exceeded_by(n_wanted) + 1;
+                floor_below(sketch.most(), ratio(FLOOR_RATIO), enough, floor, lowest)
+            });
+            let floors = floors.collect();
+            plan.set_floors(floors);
             drop(plan);
             workers.step_in_parallel(Step::Tally);
             plan = workers.plan_mut();
             // The next survey reuses its memory.
-            if let Some(mut share) = workers.shares().next() {
-                share.survey.sketch = std::mem::take(&mut plan.sketch);
-            }
+            let firsts = self.groups.iter().filter_map(|group| workers.shares_in(group).next());
+            let sketches = plan.sketches.drain(..);
+            firsts.zip(sketches).for_each(|(mut share, sketch)| share.survey.sketch = sketch);
         }
-        let tallies = self.sum_tallies();
+        let tallies: Vec<_> = self.groups.iter().map(|shares| self.sum_tallies(shares)).collect();
         if is_exact {
-            let mut counts: Vec<_> = tallies.iter().map(|pair| pair.count).collect();
-            counts.sort_unstable_by(|one, other| other.cmp(one));
-            let enough = counts.get(n_wanted).map_or(1, |count| count + 1);
-            let highest = counts.first().copied();
-            plan.floor = floor_below(highest, FIRST_FLOOR_RATIO, enough, &plan, lowest);
+            let floors = tallies.iter().zip(plan.floors()).map(|(tallies, &floor)| {
+                let mut counts: Vec<_> = tallies.iter().map(|pair| pair.count).collect();
+                counts.sort_unstable_by(|one, other| other.cmp(one));
+                let enough = counts.get(n_wanted).map_or(1, |count| count + 1);
+                let highest = counts.first().copied();
+                floor_below(highest, ratio(FIRST_FLOOR_RATIO), enough, floor, lowest)
+            });
+            let floors = floors.collect();
+            plan.set_floors(floors);
         }
-        plan.pairs = self.frequent_pairs(&tallies, plan.floor);
+        plan.pairs = self.frequent_pairs(&tallies, plan.floors());
         drop(plan);
         workers.step_in_parallel(Step::Place);
         let plan = workers.plan();
-        self.batches.ranking.clear();
-        (0..)
-            .take(plan.pairs.len())
-            .for_each(|pair| self.batches.ranking.push(pair, &plan, workers));
+        for ranking in &mut self.rankings {
+            ranking.clear();
+            (0..).take(plan.pairs.len()).for_each(|pair| ranking.push(pair, &plan, workers));
+        }
         self.batches.filter.check()
     }
 
-    fn sum_sketches(&self) -> Sketch {
-        let sketches =
-            self.workers.shares().map(|mut share| std::mem::take(&mut share.survey.sketch));
+    /// The sketch of a group.
+    fn sum_sketches(&self, shares: &Range<usize>) -> Sketch {
+        let shares = self.workers.shares_in(shares);
+        let sketches = shares.map(|mut share| std::mem::take(&mut share.survey.sketch));
         let sum = sketches.reduce(|mut sum, sketch| {
             sum.merge(&sketch);
             sum
@@ -194,28 +302,41 @@ impl<'e> Engine<'e> {
         sum.unwrap_or_default()
     }
 
-    /// The count of each tallied pair in the whole corpus.
-    fn sum_tallies(&self) -> Vec<PairCount> {
-        let shares: Vec<_> = self.workers.shares().collect();
+    /// The count of each tallied pair in a group.
+    fn sum_tallies(&self, shares: &Range<usize>) -> Vec<PairCount> {
+        let shares: Vec<_> = self.workers.shares_in(shares).collect();
         if let [share] = &shares[..] {
             return share.survey.counts().collect();
         }
-        let mut sums = Pairs::with_capacity(0);
+        let mut sums = Pairs::with_capacity(0, 1);
         for pair in shares.iter().flat_map(|share| share.survey.counts()) {
             sums.add(pair.left, pair.right, pair.count);
         }
         sums.iter().collect()
     }
 
-    /// The pairs that reach the floor and may be merged.
-    fn frequent_pairs(&self, counts: &[PairCount], floor: i64) -> Pairs {
-        let is_frequent = |pair: &&PairCount| {
-            pair.count >= floor && self.batches.filter.allows(pair.left, pair.right)
-        };
-        let frequent: Vec<_> = counts.iter().filter(is_frequent).collect();
-        let mut pairs = Pairs::with_capacity(frequent.len() * 2);
+    /// The pairs that reach the floor of a group and may be merged, from the counts in all groups.
+    fn frequent_pairs(&self, counts: &[Vec<PairCount>], floors: &[i64]) -> Pairs {
+        let filter = &self.batches.filter;
+        let frequent = counts.iter().zip(floors).flat_map(|(counts, &floor)| {
+            let is_frequent = move |pair: &&PairCount| {
+                pair.count >= floor && filter.allows(pair.left, pair.right)
+            };
+            counts.iter().filter(is_frequent)
+        });
+        let frequent: Vec<_> = frequent.collect();
+        let mut pairs = Pairs::with_capacity(frequent.len() * 2, floors.len());
+        if let [_] = floors {
+            for pair in frequent {
+                pairs.push(pair.left, pair.right, pair.count);
+            }
+            return pairs;
+        }
         for pair in frequent {
-            pairs.push(pair.left, pair.right, pair.count);
+            pairs.add(pair.left, pair.right, 0);
+        }
+        for (group, counts) in counts.iter().enumerate() {
+            counts.iter().for_each(|pair| pairs.change(pair.left, pair.right, group, pair.count));
         }
         pairs
     }
@@ -236,7 +357,9 @@ impl<'e> Engine<'e> {
         }
         let plan = workers.plan();
         for created in plan.created.iter().take(plan.jobs.len()) {
-            created.pairs().for_each(|pair| self.batches.ranking.push(pair, &plan, workers));
+            for ranking in &mut self.rankings {
+                created.pairs().for_each(|pair| ranking.push(pair, &plan, workers));
+            }
         }
         done
     }
@@ -256,6 +379,7 @@ impl<'e> Engine<'e> {
         let n_jobs = plan.jobs.len();
         let most = n_jobs.max(plan.created.len());
         plan.created.resize_with(most, Created::default);
+        plan.created.iter_mut().for_each(Created::clear);
         let mut done = Vec::with_capacity(n_jobs);
         for share in &shares {
             plan.pairs.prefetch(plan.jobs.iter().zip(&share.outcomes).flat_map(
@@ -267,58 +391,103 @@ impl<'e> Engine<'e> {
             ));
         }
         for index in 0..n_jobs {
-            let outcomes = || shares.iter().map(|share| &share.outcomes[index]);
-            let touching = outcomes().map(|outcome| outcome.touching.weight).sum();
-            self.n_corpus_tokens -= outcomes().map(|outcome| outcome.n_fewer).sum::<i64>();
-            if let [share] = &shares[..] {
-                let changes = &share.outcomes[index].changes;
-                self.change_pairs(&mut plan, index, changes, touching);
-            } else {
-                let mut changes = std::mem::take(&mut self.changes);
-                let (left, right) = (&mut changes.left, &mut changes.right);
-                self.sums.left.add_all(left, outcomes().flat_map(|it| &it.changes.left));
-                self.sums.right.add_all(right, outcomes().flat_map(|it| &it.changes.right));
-                self.change_pairs(&mut plan, index, &changes, touching);
-                self.changes = changes;
+            for group in 0..self.groups.len() {
+                self.settle_group(&mut plan, index, group, &shares);
             }
-            let count = plan.jobs[index].count;
+            if self.groups.len() > 1 {
+                self.count_created(&mut plan, index, &shares);
+            }
+            // A pair of equal tokens has no occurrence left either, whatever was counted above.
+            let Job { pair, count, .. } = plan.jobs[index];
+            plan.pairs.set_merged(pair);
+            let n_fewer = |range: &Range<usize>| -> i64 {
+                shares[range.clone()].iter().map(|share| share.outcomes[index].n_fewer).sum()
+            };
+            let lengths = self.needs.iter_mut().flat_map(|needs| &mut needs.lengths);
+            lengths
+                .zip(&self.measured)
+                .for_each(|(length, range)| length.current -= n_fewer(range));
             done.push(Done { count, n_corpus_tokens: self.n_corpus_tokens });
         }
-        // The pairs of jobs of earlier batches must not be listed.
-        plan.created.iter_mut().skip(n_jobs).for_each(Created::clear);
         done
     }
 
-    /// Decreases the counts of the pairs that a merge has broken up, and keeps the pairs of the new token that reach
-    /// the floor.
+    /// Applies what a merge did in the shares of a group to the counts.
+    fn settle_group(
+        &mut self,
+        plan: &mut Plan,
+        index: usize,
+        group: usize,
+        shares: &[MutexGuard<'_, Share>],
+    ) {
+        let shares = &shares[self.groups[group].clone()];
+        let outcomes = || shares.iter().map(|share| &share.outcomes[index]);
+        let touching = outcomes().map(|outcome| outcome.touching.weight).sum();
+        self.n_corpus_tokens -= outcomes().map(|outcome| outcome.n_fewer).sum::<i64>();
+        if let [share] = shares {
+            let changes = &share.outcomes[index].changes;
+            self.change_pairs(plan, index, group, changes, touching);
+            return;
+        }
+        let mut changes = std::mem::take(&mut self.changes);
+        let (left, right) = (&mut changes.left, &mut changes.right);
+        self.sums.left.add_all(left, outcomes().flat_map(|it| &it.changes.left));
+        self.sums.right.add_all(right, outcomes().flat_map(|it| &it.changes.right));
+        self.change_pairs(plan, index, group, &changes, touching);
+        self.changes = changes;
+    }
+
+    /// Decreases the counts in a group of the pairs that a merge has broken up, and keeps the pairs of the new token
+    /// that reach its floor.
+    #[expect(clippy::too_many_arguments, reason = "the loop of `settle_group`")]
     fn change_pairs(
         &self,
         plan: &mut Plan,
         index: usize,
+        group: usize,
         changes: &Sides<Vec<Change>>,
         touching: i64,
     ) {
-        let (job, created, pairs) = (plan.jobs[index], &mut plan.created[index], &mut plan.pairs);
-        let (floor, filter) = (plan.floor, &self.batches.filter);
-        created.clear();
+        let (job, floor) = (plan.jobs[index], plan.floors()[group]);
+        let (created, pairs) = (&mut plan.created[index], &mut plan.pairs);
+        let filter = &self.batches.filter;
+        // With several groups, a pair may be kept already, and is counted when all groups have decided.
+        let is_one = self.groups.len() == 1;
         let kept = |pairs: &mut Pairs, left, right, weight| -> Option<PairIndex> {
-            let is_kept = weight >= floor && filter.allows(left, right);
-            is_kept.then(|| pairs.push(left, right, weight))
+            let is_kept = weight >= floor
+                && (is_one || pairs.index(left, right).is_none())
+                && filter.allows(left, right);
+            is_kept.then(|| pairs.push(left, right, if is_one { weight } else { 0 }))
         };
         for &Change { neighbour: before, weight, .. } in &changes.left {
-            pairs.decrease(before, job.left, weight);
+            pairs.change(before, job.left, group, -weight);
             let pair = kept(pairs, before, job.result, weight);
             created.sides.left.extend(pair.map(|pair| (before, pair)));
         }
         for &Change { neighbour: after, weight, .. } in &changes.right {
-            pairs.decrease(job.right, after, weight);
+            pairs.change(job.right, after, group, -weight);
             let pair = kept(pairs, job.result, after, weight);
             created.sides.right.extend(pair.map(|pair| (after, pair)));
         }
-        pairs.decrease(job.right, job.left, touching);
-        created.twice = kept(pairs, job.result, job.result, touching);
-        // A pair of equal tokens has no occurrence left either, whatever was counted above.
-        pairs.set_merged(job.pair);
+        pairs.change(job.right, job.left, group, -touching);
+        created.twice = created.twice.or(kept(pairs, job.result, job.result, touching));
+    }
+
+    /// Counts the pairs that a merge has created, in each of several groups.
+    fn count_created(&self, plan: &mut Plan, index: usize, shares: &[MutexGuard<'_, Share>]) {
+        let Plan { pairs, jobs, .. } = plan;
+        let result = jobs[index].result;
+        for (group, range) in self.groups.iter().enumerate() {
+            let outcomes = || shares[range.clone()].iter().map(|share| &share.outcomes[index]);
+            outcomes().flat_map(|outcome| &outcome.changes.left).for_each(|change| {
+                pairs.change(change.neighbour, result, group, change.weight);
+            });
+            outcomes().flat_map(|outcome| &outcome.changes.right).for_each(|change| {
+                pairs.change(result, change.neighbour, group, change.weight);
+            });
+            let touching = outcomes().map(|outcome| outcome.touching.weight).sum();
+            pairs.change(result, result, group, touching);
+        }
     }
 
     fn learn(&mut self, id: TokenId, vocabulary: &Vocabulary) -> Result<()> {
@@ -327,16 +496,16 @@ impl<'e> Engine<'e> {
         }
         let token = vocabulary.expect_token(id)?;
         self.batches.filter.learn(id, token, self.units);
-        self.batches.ranking.learn(id, &self.units.written(token));
+        let text = self.units.written(token);
+        self.rankings.iter_mut().for_each(|ranking| ranking.learn(id, &text));
         Ok(())
     }
 }
 
 /// The next floor: a fraction of the highest count, or of the old floor if that is lower or the count is unknown. If
 /// `enough`, the floor with enough pairs, is higher or not much lower, it is `enough`.
-fn floor_below(highest: Option<i64>, ratio: i64, enough: i64, plan: &Plan, lowest: i64) -> i64 {
-    let ratio = if plan.n_slots < N_MANY_SLOTS { LOW_FLOOR_RATIO } else { ratio };
-    let fraction = highest.map_or(plan.floor, |highest| highest.min(plan.floor)) / ratio;
-    let floor = if fraction / NEAR_RATIO < enough { enough } else { fraction };
-    floor.min(plan.floor - (plan.floor / LEAST_FALL).max(1)).max(lowest)
+fn floor_below(highest: Option<i64>, ratio: i64, enough: i64, floor: i64, lowest: i64) -> i64 {
+    let fraction = highest.map_or(floor, |highest| highest.min(floor)) / ratio;
+    let next = if fraction / NEAR_RATIO < enough { enough } else { fraction };
+    next.min(floor - (floor / LEAST_FALL).max(1)).max(lowest)
 }

@@ -226,12 +226,12 @@ impl Extent {
 }
 
 /// Rejects pieces without any character of the scope: nothing could be learned.
-pub(super) fn check_scope(scope: &Scope, counts: &PieceCounts) -> Result<()> {
+pub(super) fn check_scope(scope: &Scope, corpora: &[&PieceCounts]) -> Result<()> {
     let is_held = |piece: &[u8]| {
         let mut texts = piece.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
         texts.any(|character| scope.contains(character))
     };
-    if counts.iter().any(|(piece, ..)| is_held(piece)) {
+    if corpora.iter().flat_map(|counts| counts.iter()).any(|(piece, ..)| is_held(piece)) {
         return Ok(());
     }
     Err(Error::option("scope", "no text of the corpus has any of its characters"))
@@ -293,11 +293,11 @@ impl CharacterLimits {
     ///
     /// # Errors
     /// If a piece is not UTF-8. The offset is relative to the piece.
-    pub(super) fn kept(&self, counts: &PieceCounts) -> Result<Option<(Vec<char>, LeftOut)>> {
+    pub(super) fn kept(&self, corpora: &[&PieceCounts]) -> Result<Option<(Vec<char>, LeftOut)>> {
         if *self == Self::default() {
             return Ok(None);
         }
-        let mut by_frequency = frequencies(counts)?;
+        let mut by_frequency = frequencies(corpora)?;
         let n_total = by_frequency.iter().fold(0_i64, |sum, (_, n)| sum.saturating_add(*n));
         // Sorting is stable: of equally frequent characters, the one with the smaller code point comes first.
         by_frequency.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
@@ -330,9 +330,9 @@ impl CharacterLimits {
 }
 
 /// The characters of all pieces with their counts, by code point.
-fn frequencies(counts: &PieceCounts) -> Result<Vec<(char, i64)>> {
+fn frequencies(corpora: &[&PieceCounts]) -> Result<Vec<(char, i64)>> {
     let mut by_code_point = vec![0_i64; char::MAX as usize + 1];
-    for (piece, count, _) in counts.iter() {
+    for (piece, count, _) in corpora.iter().flat_map(|counts| counts.iter()) {
         let text = std::str::from_utf8(piece)
             .map_err(|error| ErrorKind::NotUtf8 { offset: error.valid_up_to() as u64 })?;
         for character in text.chars() {
@@ -367,7 +367,7 @@ mod tests {
         ) {
             let limits = CharacterLimits { coverage: Some((part, 40)), most };
             let counts = counts(&pieces);
-            let (kept, left_out) = limits.kept(&counts).unwrap().unwrap();
+            let (kept, left_out) = limits.kept(&[&counts]).unwrap().unwrap();
             let n = |character: char| -> i64 {
                 let of = |piece: &str| piece.chars().filter(|&c| c == character).count();
                 pieces.iter().map(|(piece, n)| i64::try_from(of(piece)).unwrap() * n).sum()

@@ -27,7 +27,8 @@
 //!   push_names                      the unknown token and the special tokens
 //! ```
 //!
-//! `plan` is what all threads read during a step, `limits` decides which characters get ids and which tokens may be
+//! If there are several groups, such as languages, `parity` says which of them chooses. `plan` is what all threads read
+//! during a step, `limits` decides which characters get ids and which tokens may be
 //! learned, with what callers forbid in `vetoes`, and [`truncated`] cuts a vocabulary to a smaller target without
 //! training. `tests::naive` is the definition that all of this must agree with.
 //!
@@ -38,6 +39,7 @@ mod choose;
 mod engine;
 mod limits;
 mod pairs;
+mod parity;
 mod plan;
 mod row;
 mod share;
@@ -65,6 +67,7 @@ use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 use engine::{Done, Engine};
 use limits::TokenFilter;
 pub use limits::{CharacterLimits, LeftOut, TokenLimits};
+pub use parity::{GroupLength, Parity, Window};
 use plan::{Plan, Workers, next_id};
 pub use start::Earlier;
 use vetoes::Vetoes;
@@ -119,6 +122,8 @@ pub struct TrainOptions {
     pub begin: Option<Function<Begin>>,
     /// Which characters get ids.
     pub characters: CharacterLimits,
+    /// How merges are chosen for several groups.
+    pub parity: Option<Parity>,
     /// How many threads merge. The result does not depend on it.
     pub n_threads: usize,
     /// A vocabulary to continue from: its ids and merges are kept.
@@ -141,6 +146,7 @@ impl TrainOptions {
             cuts: None,
             begin: None,
             characters: CharacterLimits::default(),
+            parity: None,
             n_threads: 1,
             resume: None,
         }
@@ -157,7 +163,7 @@ pub struct TrainProgress {
     pub max_merges: usize,
     /// The length of the corpus in tokens, as it is segmented now.
     pub n_corpus_tokens: i64,
-    /// The count of the pair that was merged last. No later count is higher.
+    /// The count of the pair that was merged last. No later count is higher, unless groups choose in turn.
     pub count: i64,
 }
 
@@ -186,6 +192,8 @@ pub struct Trained {
     pub stop: Stop,
     /// What was left out of the alphabet, if characters were limited.
     pub left_out: Option<LeftOut>,
+    /// By group: the length by which its need was measured. Empty without parity.
+    pub groups: Vec<GroupLength>,
 }
 
 impl Trained {
@@ -206,12 +214,37 @@ pub fn train(
     counts: impl Borrow<PieceCounts>,
     units: &Units,
     options: &TrainOptions,
+    progress: impl FnMut(TrainProgress) -> Result<ControlFlow<()>>,
+) -> Result<Trained> {
+    train_groups(vec![counts], Vec::new(), units, options, progress)
+}
+
+/// Learns merges from the piece counts of several groups, as [`TrainOptions::parity`] says. Parallel texts, one for each
+/// group, measure how much groups are in need; no pair in them is counted. See [`train`].
+///
+/// # Errors
+/// Also if a group or a parallel text has no piece, and those of [`Parity::check`].
+pub fn train_groups<C: Borrow<PieceCounts>>(
+    groups: Vec<C>,
+    parallel: Vec<C>,
+    units: &Units,
+    options: &TrainOptions,
     mut progress: impl FnMut(TrainProgress) -> Result<ControlFlow<()>>,
 ) -> Result<Trained> {
-    ask(needed_to_learn(counts.borrow().len(), counts.borrow().distinct_bytes()))?;
-    let (mut vocabulary, left_out) = begin(counts.borrow(), units, options)?;
+    let (n_groups, n_parallel) = (groups.len(), parallel.len());
+    let corpora: Vec<_> = groups.iter().chain(&parallel).map(C::borrow).collect();
+    let sum = |of: fn(&PieceCounts) -> usize| corpora.iter().map(|counts| of(counts)).sum();
+    ask(needed_to_learn(sum(PieceCounts::len), sum(PieceCounts::distinct_bytes)))?;
+    let (mut vocabulary, left_out) = begin(&corpora, units, options)?;
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;
+    match &options.parity {
+        Some(parity) => {
+            parity.check(n_groups, n_parallel, Some(max_merges), options.resume.is_some())?;
+        }
+        None if corpora.len() == 1 => {}
+        None => return Err(Error::option("parity", "is needed to train on several groups")),
+    }
     let merge_counts = vocabulary.merge_counts().to_vec();
     let mut log = MergeLog { n_earlier, max_merges, merge_counts, ..MergeLog::default() };
     let n_wanted = max_merges - n_earlier;
@@ -226,15 +259,18 @@ pub fn train(
     let names = names.iter().map(|name| Token::plain(name));
     let filter = TokenFilter::new(options.limits).with_taken(unmade.chain(names));
     let filter = filter.with_scope(options.scope.clone()).with_vetoes(Vetoes::new(options));
-    let (shares, n_initial_tokens) =
-        start::shares(counts.borrow(), units, &vocabulary, earlier.as_ref(), options)?;
-    drop((counts, earlier));
-    let plan = Plan::new(vocabulary.len(), n_initial_tokens);
+    let (shares, texts) = start::shares(&corpora, units, &vocabulary, earlier.as_ref(), options)?;
+    drop(corpora);
+    drop((groups, parallel, earlier));
+    let n_group_tokens: Vec<_> = texts.iter().take(n_groups).map(|text| text.n_tokens).collect();
+    let n_initial_tokens = n_group_tokens.iter().sum();
+    let plan = Plan::new(vocabulary.len(), &n_group_tokens);
     let first_new = next_id(vocabulary.len())?;
-    let stop = Workers::with_threads(plan, shares, |workers| {
-        let mut engine = Engine::new(workers, filter, units, options, n_initial_tokens);
+    let (stop, groups) = Workers::with_threads(plan, shares, options.n_threads, |workers| {
+        let mut engine = Engine::new(workers, filter, units, options, texts);
         engine.begin(&vocabulary)?;
-        log.merge_until_stop(&mut engine, &mut vocabulary, &mut progress)
+        let stop = log.merge_until_stop(&mut engine, &mut vocabulary, &mut progress)?;
+        Ok::<_, Error>((stop, engine.lengths()))
     })?;
     if !vocabulary.index_from(first_new) {
         // No two pairs make the same token, but a vocabulary from elsewhere may already have it.
@@ -246,7 +282,7 @@ pub fn train(
         vocabulary.set_merge_counts(merge_counts);
     }
     push_names(&mut vocabulary, units, options)?;
-    Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, left_out })
+    Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, left_out, groups })
 }
 
 /// The names of tokens that are no text, such as added tokens, if text may be written alike. Such text may occur
@@ -260,24 +296,24 @@ fn names_like_text(vocabulary: &Vocabulary, units: &Units) -> Vec<Vec<u8>> {
 
 /// The vocabulary that training begins with, and what is left out of its alphabet.
 fn begin(
-    counts: &PieceCounts,
+    corpora: &[&PieceCounts],
     units: &Units,
     options: &TrainOptions,
 ) -> Result<(Vocabulary, Option<LeftOut>)> {
     let keeps_ids = options.resume.as_ref().is_some_and(|earlier| earlier.keeps_ids);
     options.characters.check(units, keeps_ids)?;
-    if counts.is_empty() {
+    if corpora.iter().any(|counts| counts.is_empty()) {
         return Err(ErrorKind::EmptyCorpus.into());
     }
     if let Some(scope) = &options.scope {
-        limits::check_scope(scope, counts)?;
+        limits::check_scope(scope, corpora)?;
     }
-    if options.ties == Ties::FirstSeen && !counts.knows_first() {
+    if options.ties == Ties::FirstSeen && !corpora.iter().all(|counts| counts.knows_first()) {
         return Err(ErrorKind::FirstUnknown.into());
     }
     match &options.resume {
-        Some(earlier) => earlier.begin(counts, units, options.characters),
-        None => start::alphabet(counts, units, options.characters),
+        Some(earlier) => earlier.begin(corpora, units, options.characters),
+        None => start::alphabet(corpora, units, options.characters),
     }
 }
 

@@ -3,7 +3,8 @@
 //! A pair gains no occurrence after the merge that made one of its tokens. So a pair that is below the floor when it is
 //! made need not be kept: it cannot be chosen before the floor falls, and then everything is counted again.
 //!
-//! [`Pairs`] is a hash table from two tokens to an index and a count. [`Places`] has for each index a list of the slots
+//! [`Pairs`] is a hash table from two tokens to an index and a count, and if there are several groups, a count in each.
+//! [`Places`] has for each index a list of the slots
 //! where the pair may begin, in ascending order. All lists are in one row of memory, and a list has room for the
 //! occurrences that its pair has when the list is made. Merges make places stale; stale places are skipped when they
 //! are met, never searched for.
@@ -32,6 +33,9 @@ pub(super) struct Pairs {
     /// Makes the hash specific to this process.
     factor: u64,
     entries: HugePageRow<PairEntry>,
+    n_groups: usize,
+    /// By pair and group: the counts, if there are several groups.
+    by_group: Vec<i64>,
 }
 
 /// Two tokens, and how often they are adjacent.
@@ -52,14 +56,21 @@ struct PairEntry {
 const HASH_PART: u64 = !(u32::MAX as u64);
 
 impl Pairs {
-    /// A table without pairs, with room for some.
-    pub(super) fn with_capacity(capacity: usize) -> Self {
+    /// A table without pairs, with room for some, and counts in this many groups.
+    pub(super) fn with_capacity(capacity: usize, n_groups: usize) -> Self {
         let n_places = (capacity.max(8) * 2).next_power_of_two();
         let (mut places, mut entries) = (HugePageRow::default(), HugePageRow::default());
         places.lengthen(0, n_places);
         entries.reserve(capacity);
         let shift = u64::BITS - n_places.ilog2();
-        Self { places, shift, factor: HashKey::of_process().factor(), entries }
+        Self {
+            places,
+            shift,
+            factor: HashKey::of_process().factor(),
+            entries,
+            n_groups,
+            by_group: Vec::new(),
+        }
     }
 
     /// The number of pairs.
@@ -96,9 +107,16 @@ impl Pairs {
         self.entries.get(pair as usize).map(|entry| pair_of(entry.key))
     }
 
-    /// How often a pair occurs now.
-    pub(super) fn count(&self, pair: PairIndex) -> i64 {
-        self.entries[pair as usize].count
+    /// How often a pair occurs now, in a group or in all groups together.
+    pub(super) fn count(&self, pair: PairIndex, group: Option<usize>) -> i64 {
+        match group {
+            None => self.entries[pair as usize].count,
+            Some(group) => self.by_group[self.place_of(pair, group)],
+        }
+    }
+
+    fn place_of(&self, pair: PairIndex, group: usize) -> usize {
+        pair as usize * self.n_groups + group
     }
 
     /// All pairs with their counts, in the order of insertion.
@@ -114,6 +132,9 @@ impl Pairs {
         let key = pair_key(left, right);
         let pair = index_of(self.entries.len());
         self.entries.push(PairEntry { key, count });
+        if self.n_groups > 1 {
+            self.by_group.resize(self.entries.len() * self.n_groups, 0);
+        }
         self.put(key, pair);
         if self.entries.len() * 2 > self.places.len() {
             self.grow();
@@ -129,11 +150,15 @@ impl Pairs {
         pair
     }
 
-    /// Subtracts from the count of a pair, if it is in the table.
+    /// Adds to the count of a pair in a group, if the pair is in the table.
     #[inline]
-    pub(super) fn decrease(&mut self, left: TokenId, right: TokenId, count: i64) {
+    pub(super) fn change(&mut self, left: TokenId, right: TokenId, group: usize, change: i64) {
         if let Some(pair) = self.index(left, right) {
-            self.entries[pair as usize].count -= count;
+            self.entries[pair as usize].count += change;
+            if self.n_groups > 1 {
+                let place = self.place_of(pair, group);
+                self.by_group[place] += change;
+            }
         }
     }
 
@@ -148,6 +173,10 @@ impl Pairs {
     /// Records that a pair was merged.
     pub(super) fn set_merged(&mut self, pair: PairIndex) {
         self.entries[pair as usize].count = 0;
+        if self.n_groups > 1 {
+            let first = self.place_of(pair, 0);
+            self.by_group[first..first + self.n_groups].fill(0);
+        }
     }
 
     /// Puts the index of a pair, which is not in the table, into the next free place.
@@ -325,7 +354,7 @@ mod tests {
     fn pairs_that_are_chosen_for_one_place_lie_apart() {
         let pairs = (0..3000_u32).flat_map(|left| (0..3000).map(move |right| (left, right)));
         let hash = |left, right| crate::hash::pair_hash(pair_key(left, right));
-        let mut ours = Pairs::with_capacity(0);
+        let mut ours = Pairs::with_capacity(0, 1);
         let chosen = pairs.filter(|&(left, right)| hash(left, right) >> 54 == 0);
         for (left, right) in chosen.take(4000) {
             ours.push(left, right, 1);

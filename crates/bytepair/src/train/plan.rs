@@ -8,6 +8,7 @@
 //! *Invariant:* a step begins when its number is stored and ends when every thread has counted itself. Between steps
 //! only the training thread holds the locks, so no thread ever waits for a lock.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::{self, Thread};
@@ -26,11 +27,14 @@ pub(super) struct Plan {
     pub(super) lengths: Vec<u32>,
     /// The number of slots of all shares.
     pub(super) n_slots: usize,
-    /// Upper bounds of the counts of pairs in the whole corpus.
-    pub(super) sketch: Sketch,
-    /// Pairs that occur less often are ignored until the next survey.
-    pub(super) floor: i64,
-    /// The pairs that reach the floor.
+    /// By group: upper bounds of the counts of pairs.
+    pub(super) sketches: Vec<Sketch>,
+    /// By group: pairs that occur less often in it are ignored until the next survey, unless they reach the floor of
+    /// another group.
+    floors: Vec<i64>,
+    /// Every pair that occurs as often as this in all groups together reaches the floor of a group.
+    floor: i64,
+    /// The pairs that reach the floor of a group.
     pub(super) pairs: Pairs,
     /// The merges of a batch, in their order.
     pub(super) jobs: Vec<Job>,
@@ -61,6 +65,7 @@ pub(super) struct Job {
     pub(super) pair: PairIndex,
     pub(super) left: TokenId,
     pub(super) right: TokenId,
+    /// In the whole corpus.
     pub(super) count: i64,
     /// The new token.
     pub(super) result: TokenId,
@@ -86,19 +91,37 @@ pub(super) struct Created {
 }
 
 impl Plan {
-    /// A plan for tokens that cover one slot each, before any pair is counted. No pair occurs more often than there are
-    /// tokens, so that is the first floor.
-    pub(super) fn new(n_ids: usize, n_corpus_tokens: i64) -> Self {
-        Self {
+    /// A plan for tokens that cover one slot each, before any pair is counted, and groups with this many tokens. No pair
+    /// occurs more often than there are tokens, so these are the first floors.
+    pub(super) fn new(n_ids: usize, n_group_tokens: &[i64]) -> Self {
+        let mut plan = Self {
             step: Step::Compact,
             lengths: vec![1; n_ids],
             n_slots: 0,
-            sketch: Sketch::default(),
-            floor: n_corpus_tokens,
-            pairs: Pairs::with_capacity(0),
+            sketches: Vec::new(),
+            floors: Vec::new(),
+            floor: 0,
+            pairs: Pairs::with_capacity(0, n_group_tokens.len()),
             jobs: Vec::new(),
             created: Vec::new(),
-        }
+        };
+        plan.set_floors(n_group_tokens.to_vec());
+        plan
+    }
+
+    pub(super) fn set_floors(&mut self, floors: Vec<i64>) {
+        self.floor = floors.iter().map(|floor| floor - 1).sum::<i64>() + 1;
+        self.floors = floors;
+    }
+
+    /// The floors of all groups.
+    pub(super) fn floors(&self) -> &[i64] {
+        &self.floors
+    }
+
+    /// The floor of a group, or of all groups together.
+    pub(super) fn floor(&self, group: Option<usize>) -> i64 {
+        group.map_or(self.floor, |group| self.floors[group])
     }
 
     /// Appends the merge of a pair to the batch; its token gets the next id.
@@ -111,7 +134,7 @@ impl Plan {
         let result = next_id(self.lengths.len())?;
         let length = u32::try_from(result_len).map_err(|_| ErrorKind::TooManyTokens)?;
         self.lengths.push(length);
-        let count = self.pairs.count(pair);
+        let count = self.pairs.count(pair, None);
         self.jobs.push(Job { pair, left, right, count, result, left_len, result_len });
         Ok(())
     }
@@ -155,8 +178,11 @@ pub(super) struct Workers {
     plan: RwLock<Plan>,
     shares: Vec<Mutex<Share>>,
     signals: Signals,
-    /// The threads of the second share and the following ones. Set once, before the first step.
+    /// The threads beside the training thread. Set once, before the first step.
     threads: Mutex<Vec<Thread>>,
+    /// How many threads there should be: each takes every share whose index is its own number or more by a multiple of
+    /// this.
+    n_threads: usize,
 }
 
 /// What waiting threads look at.
@@ -176,10 +202,11 @@ struct Signals {
 const N_LOOKS: u32 = 4000;
 
 impl Workers {
-    /// Calls `work` with a thread for each further share, or as many threads as the system gives.
+    /// Calls `work` with this many threads, but no more than shares, or as many as the system gives.
     pub(super) fn with_threads<R>(
         plan: Plan,
         shares: Vec<Share>,
+        n_threads: usize,
         work: impl FnOnce(&Self) -> R,
     ) -> R {
         let workers = Self {
@@ -187,13 +214,15 @@ impl Workers {
             shares: shares.into_iter().map(Mutex::new).collect(),
             signals: Signals::default(),
             threads: Mutex::default(),
+            n_threads: n_threads.max(1),
         };
         thread::scope(|scope| {
             let _stop = StopOnDrop(&workers);
             let workers = &workers;
             let spawn =
-                |share| thread::Builder::new().spawn_scoped(scope, move || workers.serve(share));
-            let threads = workers.shares.iter().skip(1).map_while(|share| spawn(share).ok());
+                |number| thread::Builder::new().spawn_scoped(scope, move || workers.serve(number));
+            let numbers = 1..workers.n_threads.min(workers.shares.len());
+            let threads = numbers.map_while(|number| spawn(number).ok());
             let threads = threads.map(|thread| thread.thread().clone()).collect();
             *workers.threads.lock().unwrap_or_else(PoisonError::into_inner) = threads;
             work(workers)
@@ -215,6 +244,14 @@ impl Workers {
         self.shares.iter().map(locked)
     }
 
+    /// Some consecutive shares.
+    pub(super) fn shares_in(
+        &self,
+        range: &Range<usize>,
+    ) -> impl Iterator<Item = MutexGuard<'_, Share>> {
+        self.shares[range.clone()].iter().map(locked)
+    }
+
     /// Takes a step on all shares, in parallel.
     pub(super) fn step_in_parallel(&self, step: Step) {
         self.plan_mut().step = step;
@@ -222,11 +259,9 @@ impl Workers {
         self.signals.n_ended.store(0, Ordering::Relaxed);
         self.signals.n_begun.fetch_add(1, Ordering::Release);
         threads.iter().for_each(Thread::unpark);
-        // The first share, and those without a thread.
-        let others = self.shares.iter().skip(1 + threads.len());
-        for share in self.shares.iter().take(1).chain(others) {
-            locked(share).perform(&self.plan());
-        }
+        // Its own shares, and those of threads that the system did not give.
+        self.perform(0);
+        (1 + threads.len()..self.n_threads).for_each(|number| self.perform(number));
         let mut n_looks = 0;
         while self.signals.n_ended.load(Ordering::Acquire) < threads.len() {
             wait_a_little(&mut n_looks);
@@ -246,13 +281,19 @@ impl Workers {
         self.shares().for_each(|mut share| share.perform(&plan));
     }
 
+    /// Takes the step of the plan on the shares of a thread.
+    fn perform(&self, number: usize) {
+        let shares = self.shares.iter().skip(number).step_by(self.n_threads);
+        shares.for_each(|share| locked(share).perform(&self.plan()));
+    }
+
     /// The loop of a thread.
-    fn serve(&self, share: &Mutex<Share>) {
+    fn serve(&self, number: usize) {
         let mut n_taken = 0;
         while self.wait_for_step(n_taken) {
             n_taken += 1;
             let _end = EndOnDrop(&self.signals);
-            locked(share).perform(&self.plan());
+            self.perform(number);
         }
     }
 

@@ -19,9 +19,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::limits::{CharacterLimits, LeftOut};
+use super::parity::GroupLength;
 use super::row::{BARRIER, Row};
 use super::share::Share;
-use super::{Begin, Cuts, Function, Ties, TrainOptions};
+use super::{Begin, Cuts, Function, Target, Ties, TrainOptions};
 use crate::count::PieceCounts;
 use crate::encode::{Encoder, Scratch, Symbols};
 use crate::error::{ErrorKind, LARGEST_COUNT, Result};
@@ -32,11 +33,11 @@ use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 /// A vocabulary of the alphabet that the pieces need, within limits, and what the limits leave out of it, if there are
 /// any.
 pub(super) fn alphabet(
-    counts: &PieceCounts,
+    corpora: &[&PieceCounts],
     units: &Units,
     limits: CharacterLimits,
 ) -> Result<(Vocabulary, Option<LeftOut>)> {
-    let (kept, left_out) = limits.kept(counts)?.unzip();
+    let (kept, left_out) = limits.kept(corpora)?.unzip();
     let is_kept = |kind: TokenKind, bytes: &[u8]| {
         let Some(kept) = &kept else { return true };
         let character = std::str::from_utf8(bytes).ok().and_then(|text| text.chars().next());
@@ -46,7 +47,8 @@ pub(super) fn alphabet(
         }
     };
     let mut vocabulary = Vocabulary::new();
-    for (kind, bytes) in units.alphabet(counts.iter().map(|(piece, ..)| piece))? {
+    let pieces = corpora.iter().flat_map(|counts| counts.iter());
+    for (kind, bytes) in units.alphabet(pieces.map(|(piece, ..)| piece))? {
         if is_kept(kind, &bytes) {
             vocabulary.push(Token { kind, bytes: &bytes })?;
         }
@@ -70,14 +72,14 @@ impl Earlier {
     /// The vocabulary that training begins with, and what is left out of its alphabet.
     pub(super) fn begin(
         &self,
-        counts: &PieceCounts,
+        corpora: &[&PieceCounts],
         units: &Units,
         limits: CharacterLimits,
     ) -> Result<(Vocabulary, Option<LeftOut>)> {
         if self.keeps_ids {
             return Ok(((*self.vocabulary).clone(), None));
         }
-        let (alphabet, left_out) = alphabet(counts, units, limits)?;
+        let (alphabet, left_out) = alphabet(corpora, units, limits)?;
         Ok((renumbered(&self.vocabulary, &alphabet, units)?, left_out))
     }
 }
@@ -261,27 +263,44 @@ const MIN_SHARE_LEN: usize = if crate::SMALL { 8 } else { 1 << 20 };
 /// token, and each piece adds two slots.
 const MAX_ROW_BYTES: usize = if crate::SMALL { 128 } else { 1 << 30 };
 
-/// The shares of the corpus, and the number of its tokens.
+/// A group or a parallel text as training begins with it.
+#[derive(Clone, Default)]
+pub(super) struct Begun {
+    pub(super) shares: Range<usize>,
+    pub(super) n_tokens: i64,
+    /// Its length, to compare it with others: tokens of units without an id are not counted.
+    pub(super) length: GroupLength,
+}
+
+/// The shares of groups and parallel texts, in this order.
 ///
 /// # Errors
 /// If a piece has more symbols than 32 bits can index, or the weighted number of symbols exceeds 63 bits. No count of a
 /// pair is more than that number, so none can overflow later.
 pub(super) fn shares(
-    counts: &PieceCounts,
+    corpora: &[&PieceCounts],
     units: &Units,
     vocabulary: &Vocabulary,
     earlier: Option<&Arc<Encoder>>,
     options: &TrainOptions,
-) -> Result<(Vec<Share>, i64)> {
-    let pieces = Pieces::new(counts, options.ties);
-    let lens = (0..counts.len()).map(|index| pieces.get(index).0.len());
-    let ranges = deal(lens, options.n_threads);
-    let results = in_parallel(options.n_threads, ranges, |range| {
-        row(&pieces, range, Segmenter::new(units, vocabulary, earlier, options))
+) -> Result<(Vec<Share>, Vec<Begun>)> {
+    let pieces: Vec<_> = corpora.iter().map(|counts| Pieces::new(counts, options.ties)).collect();
+    let n_bytes = |counts: &PieceCounts| counts.distinct_bytes() + counts.len();
+    let n_all_bytes: usize = corpora.iter().map(|counts| n_bytes(counts)).sum();
+    let mut jobs = Vec::new();
+    for (place, (counts, pieces)) in corpora.iter().zip(&pieces).enumerate() {
+        let lens = (0..counts.len()).map(|index| pieces.get(index).0.len());
+        let n_threads = options.n_threads.saturating_mul(n_bytes(counts)).div_ceil(n_all_bytes);
+        jobs.extend(deal(lens, n_threads).into_iter().map(|range| (place, range)));
+    }
+    let places: Vec<_> = jobs.iter().map(|&(place, _)| place).collect();
+    let results = in_parallel(options.n_threads, jobs, |(place, range)| {
+        row(&pieces[place], range, Segmenter::new(units, vocabulary, earlier, options))
     });
-    let (mut shares, mut n_tokens) = (Vec::new(), 0_i64);
-    for result in results {
-        let (row, n_row_tokens) = result?;
+    let (mut shares, mut begun) = (Vec::new(), vec![Begun::default(); corpora.len()]);
+    let mut n_tokens = 0_i64;
+    for (result, place) in results.into_iter().zip(places) {
+        let (row, n_row_tokens, n_without_id) = result?;
         let too_many = || ErrorKind::Count {
             problem: format!(
                 "the pieces, each times its count, have more than {LARGEST_COUNT} symbols; divide all counts by \
@@ -289,9 +308,29 @@ pub(super) fn shares(
             ),
         };
         n_tokens = n_tokens.checked_add(n_row_tokens).ok_or_else(too_many)?;
+        let Begun { shares: range, n_tokens, length } = &mut begun[place];
+        *n_tokens += n_row_tokens;
+        length.current += n_row_tokens - n_without_id;
+        range.start = if range.start == range.end { shares.len() } else { range.start };
         shares.push(Share::new(row));
+        range.end = shares.len();
     }
-    Ok((shares, n_tokens))
+    for (begun, counts) in begun.iter_mut().zip(corpora) {
+        begun.length.initial = match earlier.filter(|_| options.parity.is_some()) {
+            Some(_) => n_symbols(counts, units, vocabulary)?,
+            None => begun.length.current,
+        };
+    }
+    Ok((shares, begun))
+}
+
+/// The number of symbols of a corpus that have ids.
+fn n_symbols(counts: &PieceCounts, units: &Units, vocabulary: &Vocabulary) -> Result<i64> {
+    let pieces = Pieces { counts, order: None };
+    let anew = TrainOptions::new(Target::Merges(0));
+    let segmenter = Segmenter::new(units, vocabulary, None, &anew);
+    let (_, n_tokens, n_without_id) = row(&pieces, 0..counts.len(), segmenter)?;
+    Ok(n_tokens - n_without_id)
 }
 
 /// The pieces, in the order of their first occurrence if the tie rule uses it.
@@ -339,11 +378,15 @@ fn deal(lens: impl Iterator<Item = usize> + Clone, n_threads: usize) -> Vec<Rang
     ranges
 }
 
-/// The row of some pieces, and the weighted number of their tokens.
-fn row(pieces: &Pieces<'_>, range: Range<usize>, mut segmenter: Segmenter) -> Result<(Row, i64)> {
+/// The row of some pieces, and the weighted numbers of their tokens and of those without an id.
+fn row(
+    pieces: &Pieces<'_>,
+    range: Range<usize>,
+    mut segmenter: Segmenter,
+) -> Result<(Row, i64, i64)> {
     let n_bytes: usize = range.clone().map(|index| pieces.get(index).0.len() + 2).sum();
     let mut row = Row::with_capacity(n_bytes);
-    let (mut tokens, mut n_tokens) = (Segmented::default(), 0_i64);
+    let (mut tokens, mut n_tokens, mut n_without_id) = (Segmented::default(), 0_i64, 0);
     for (piece, count) in range.map(|index| pieces.get(index)) {
         segmenter.segment(piece, &mut tokens)?;
         tokens.parts().for_each(|part| row.push_piece(part, count));
@@ -366,8 +409,13 @@ fn row(pieces: &Pieces<'_>, range: Range<usize>, mut segmenter: Segmenter) -> Re
                     tokens.ids.len()
                 ),
             })?;
+        n_without_id += count * n_barriers(&tokens.ids);
     }
-    Ok((row, n_tokens))
+    Ok((row, n_tokens, n_without_id))
+}
+
+fn n_barriers(ids: &[TokenId]) -> i64 {
+    ids.iter().map(|&id| i64::from(id == BARRIER)).sum()
 }
 
 #[cfg(test)]

@@ -101,18 +101,23 @@ impl Survey {
         });
     }
 
-    /// Counts the pairs that pass the sketch of the whole corpus.
+    /// Counts the pairs that pass the sketch of a group.
     pub(super) fn tally(&mut self, row: &Row, plan: &Plan) {
         let mut firsts = std::mem::take(&mut self.firsts);
         let first = |may_reach| if may_reach { NONE } else { RARE };
-        firsts.extend(plan.sketch.may_reach(plan.floor).map(first));
+        let sketch = &plan.sketches[0];
+        firsts.extend(sketch.may_reach(plan.floors()[0]).map(first));
+        for (sketch, &floor) in plan.sketches.iter().zip(plan.floors()).skip(1) {
+            let all = firsts.iter_mut().zip(sketch.may_reach(floor));
+            all.filter(|(_, may_reach)| *may_reach).for_each(|(first, _)| *first = NONE);
+        }
         self.occurrences.reserve(row.n_slots());
         let nothing = Neighbours { slot: 0, left: 0, right: 0, weight: 0 };
         let mut waiting = [Waiting { pair: nothing, cell: 0 }; N_AT_ONCE];
         let mut n_waiting = 0;
         row.for_each_pair(|pair| {
             // Written first and counted after: no branch that could be mispredicted.
-            let cell = plan.sketch.cell(pair.left, pair.right);
+            let cell = sketch.cell(pair.left, pair.right);
             waiting[n_waiting] = Waiting { pair, cell };
             n_waiting += usize::from(firsts[cell] != RARE);
             if n_waiting == N_AT_ONCE {

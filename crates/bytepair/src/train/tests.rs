@@ -36,7 +36,18 @@ fn steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<nai
 
 /// The steps of the naive twin.
 fn naive_steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> Vec<naive::Step> {
-    let (vocabulary, _) = start::alphabet(counts, units, CharacterLimits::default()).unwrap();
+    naive_group_steps(&[counts], &[], units, options)
+}
+
+/// The steps of the naive twin for several groups.
+fn naive_group_steps(
+    groups: &[&PieceCounts],
+    parallel: &[&PieceCounts],
+    units: &Units,
+    options: &TrainOptions,
+) -> Vec<naive::Step> {
+    let corpora = [groups, parallel].concat();
+    let (vocabulary, _) = start::alphabet(&corpora, units, CharacterLimits::default()).unwrap();
     let texts = vocabulary.iter().map(|(_, token)| units.written(token).into_owned()).collect();
     let parts = |piece: &[u8]| {
         let cuts = options.cuts.as_ref().map_or_else(Vec::new, |cuts| cuts.0(piece).unwrap());
@@ -51,9 +62,11 @@ fn naive_steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> V
         units.for_each_symbol(piece, push).unwrap();
         parts
     };
-    let pieces = counts
-        .iter()
-        .flat_map(|(piece, count, _)| parts(piece).into_iter().map(move |part| (part, count)));
+    let pieces = |counts: &&PieceCounts| -> Vec<_> {
+        let pieces = counts.iter().map(|(piece, count, _)| (parts(piece), count));
+        pieces.flat_map(|(parts, n)| parts.into_iter().map(move |part| (part, n))).collect()
+    };
+    let texts_of = |corpora: &[&PieceCounts]| corpora.iter().map(pieces).collect();
     let TokenLimits { max_bytes, max_characters, whole_characters } = options.limits;
     let fits = |most: Option<u32>, n: usize| most.is_none_or(|most| n <= most as usize);
     let allows = |left: &[u8], right: &[u8]| {
@@ -71,7 +84,7 @@ fn naive_steps(counts: &PieceCounts, units: &Units, options: &TrainOptions) -> V
             && options.forbidden.as_ref().is_none_or(|forbidden| !forbidden.has(&plain).unwrap())
             && options.veto.as_ref().is_none_or(|veto| !veto.0(left, right).unwrap())
     };
-    naive::train(pieces.collect(), texts, options, allows)
+    naive::train(texts_of(groups), texts_of(parallel), texts, options, allows)
 }
 
 /// Cuts pieces after each of these characters.
@@ -217,6 +230,61 @@ proptest! {
     }
 
     #[test]
+    fn groups_choose_as_defined_and_going_on_changes_nothing(
+        groups in prop::collection::vec(
+            prop::collection::vec(("[a-c]{1,12}|[ab]{1,30}|a{1,20}|[aé]{1,6}|[日本]{1,6}", 0..6_u8), 1..9), 2..5,
+        ),
+        parallel in prop::option::of(
+            prop::collection::vec(prop::collection::vec(("[a-c]{1,9}|[aéx日]{1,6}", 0..4_u8), 1..6), 4)
+        ),
+        ratios in prop::option::of(prop::collection::vec(1..4_u8, 4)),
+        window in prop::option::weighted(0.4, (1..5_usize, 1..5_u8)),
+        global_merges in prop_oneof![Just(0_usize), 0..9_usize],
+        min_count in 1..5_i64,
+        n_threads in 1..4_usize,
+        n_earlier in 0..12_usize,
+        max_characters in prop::option::weighted(0.3, 1..5_u32),
+        cut_after in prop::option::weighted(0.3, Just('b')),
+    ) {
+        let groups: Vec<_> = groups.iter().map(|pieces| counted(pieces)).collect();
+        let parallel = parallel.map_or_else(Vec::new, |texts| texts.iter().map(|it| counted(it)).collect());
+        let parallel: Vec<_> = parallel.into_iter().take(groups.len()).collect();
+        let (groups, parallel): (Vec<_>, Vec<_>) = (groups.iter().collect(), parallel.iter().collect());
+        let ratios = ratios.filter(|_| parallel.is_empty());
+        let ratios = ratios.map(|all| all.iter().take(groups.len()).map(|&n| f64::from(n) / 3.0).collect());
+        let window = window.map(|(len, alpha)| Window { len, alpha: f64::from(alpha) / 2.0 });
+        let parity = Parity { ratios, window, global_merges };
+        let learn = |units: &Units, options: &TrainOptions| {
+            train_groups(groups.clone(), parallel.clone(), units, options, go_on).unwrap()
+        };
+        for units in all_units() {
+            for ties in all_ties() {
+                let limits = TokenLimits { max_characters, ..TokenLimits::default() };
+                let limits = if units.is_bytes() { limits } else { TokenLimits::default() };
+                let cuts = cut_after.map(cutting_after);
+                let options = TrainOptions {
+                    parity: Some(parity.clone()), limits, cuts, n_threads, ..options(ties, min_count, 40)
+                };
+                let trained = learn(&units, &options);
+                let vocabulary = &trained.vocabulary;
+                let steps: Vec<naive::Step> = vocabulary.merges().iter().zip(vocabulary.merge_counts())
+                    .map(|(merge, &count)| ((merge.left, merge.right), count, merge.result)).collect();
+                let expected = naive_group_steps(&groups, &parallel, &units, &options);
+                prop_assert_eq!(&steps, &expected, "{:?} {:?} {:?}", units, ties, parity);
+                if window.is_some() || n_earlier < global_merges {
+                    continue;
+                }
+                let target = Target::Merges(n_earlier);
+                let earlier = learn(&units, &TrainOptions { target, ..options.clone() });
+                let resume = Some(kept(earlier.vocabulary));
+                let later = learn(&units, &TrainOptions { resume, ..options });
+                prop_assert_eq!(spelled(&later.vocabulary), spelled(vocabulary));
+                prop_assert_eq!(later.groups, trained.groups);
+            }
+        }
+    }
+
+    #[test]
     fn going_on_gives_what_training_at_once_gives(
         pieces in prop::collection::vec(("[a-c]{1,12}|[aé]{1,6}|a{1,20}", 0..6_u8), 1..12),
         n_earlier in 0..12_usize,
@@ -293,7 +361,7 @@ proptest! {
             let trained = train(&counts, &units, &options, go_on).unwrap();
             let segmented = counts.iter().map(|(piece, count, _)| (encode(&encoder, piece), count));
             let expected = naive::train(
-                segmented.collect(), texts.clone(), &self::options(ties, 1, 40),
+                vec![segmented.collect()], Vec::new(), texts.clone(), &self::options(ties, 1, 40),
                 |left, right| !unmade.contains(&[left, right].concat()),
             );
             let found: Vec<_> = trained.vocabulary.merges()[elsewhere.n_merges()..].iter()
@@ -362,16 +430,20 @@ fn a_veto_is_asked_once_for_each_pair_and_its_error_ends_training() {
 mod naive {
     use std::collections::BTreeMap;
 
-    use crate::train::{Target, Ties, TrainOptions};
+    use crate::train::{Parity, Target, Ties, TrainOptions, Window};
     use crate::vocabulary::TokenId;
 
     /// A learned merge: the pair, its count, and the token it makes.
     pub(super) type Step = ((TokenId, TokenId), i64, TokenId);
 
-    /// Learns merges from pieces given as tokens with their counts. A pair is only merged if `allows` says so of its
-    /// texts.
+    /// Pieces given as tokens, with their counts.
+    type Pieces = Vec<(Vec<TokenId>, i64)>;
+
+    /// Learns merges from the pieces of groups; those of parallel texts only have a length. A pair is only merged if
+    /// `allows` says so of its texts.
     pub(super) fn train(
-        mut pieces: Vec<(Vec<TokenId>, i64)>,
+        mut groups: Vec<Pieces>,
+        mut parallel: Vec<Pieces>,
         mut texts: Vec<Vec<u8>>,
         options: &TrainOptions,
         allows: impl Fn(&[u8], &[u8]) -> bool,
@@ -379,20 +451,68 @@ mod naive {
         let Target::Merges(max_merges) = options.target else {
             unreachable!("the tests ask for merges")
         };
+        let parity = options.parity.clone().unwrap_or_default();
+        let lengths = |texts: &[Pieces]| texts.iter().map(length).collect::<Vec<_>>();
+        let measured = |groups: &[Pieces], parallel: &[Pieces]| {
+            lengths(if parallel.is_empty() { groups } else { parallel })
+        };
+        let (initial, mut history) = (measured(&groups, &parallel), Vec::new());
         let mut steps = Vec::new();
         while steps.len() < max_merges {
-            let best = best(&pieces, &texts, options.ties, &allows);
-            let Some((pair, count)) = best.filter(|best| best.1 >= options.min_count) else {
-                break;
+            let best_of = |pieces: &Pieces| {
+                let best = best(pieces, &texts, options.ties, &allows);
+                best.filter(|best| best.1 >= options.min_count)
             };
+            let best = if groups.len() == 1 || steps.len() < parity.global_merges {
+                best_of(&groups.concat())
+            } else {
+                let mut order = order(&measured(&groups, &parallel), &initial, &parity, &history);
+                order.retain(|&group| best_of(&groups[group]).is_some());
+                history.extend(order.first());
+                order.first().and_then(|&group| best_of(&groups[group]))
+            };
+            let Some((pair, _)) = best else { break };
+            let count = groups.iter().map(|pieces| count(pieces, pair)).sum();
             let text = [texts[pair.0 as usize].clone(), texts[pair.1 as usize].clone()].concat();
             assert!(!texts.contains(&text), "two pairs make the same token");
             let result = TokenId::try_from(texts.len()).unwrap();
             texts.push(text);
-            pieces.iter_mut().for_each(|(piece, _)| *piece = merged(piece, pair, result));
+            let pieces = groups.iter_mut().chain(&mut parallel).flatten();
+            pieces.for_each(|(piece, _)| *piece = merged(piece, pair, result));
             steps.push((pair, count, result));
         }
         steps
+    }
+
+    /// The number of tokens.
+    fn length(pieces: &Pieces) -> i64 {
+        pieces.iter().map(|(piece, n)| i64::try_from(piece.len()).unwrap() * n).sum()
+    }
+
+    /// How often a pair occurs.
+    fn count(pieces: &Pieces, pair: (TokenId, TokenId)) -> i64 {
+        let n_of = |piece: &[TokenId]| piece.windows(2).filter(|it| (it[0], it[1]) == pair).count();
+        pieces.iter().map(|(piece, n)| i64::try_from(n_of(piece)).unwrap() * n).sum()
+    }
+
+    /// The groups in the order of their need; those that chose too often come last.
+    #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
+    fn order(now: &[i64], initial: &[i64], parity: &Parity, history: &[usize]) -> Vec<usize> {
+        let waits = |group: usize| {
+            parity.window.is_some_and(|Window { len, alpha }| {
+                let n = history.iter().rev().take(len).filter(|&&it| it == group).count();
+                n as f64 / len as f64 > alpha / now.len() as f64
+            })
+        };
+        let need = |group: usize| match &parity.ratios {
+            Some(ratios) => -(initial[group] as f64 / now[group] as f64 / ratios[group]),
+            None => now[group] as f64,
+        };
+        let mut groups: Vec<_> = (0..now.len()).collect();
+        groups.sort_by(|&one, &other| {
+            (waits(one), need(other)).partial_cmp(&(waits(other), need(one))).unwrap()
+        });
+        groups
     }
 
     /// The pair to merge next, with its count.

@@ -1,0 +1,151 @@
+//! Parity between groups, such as languages: which of them chooses the next merge.
+//!
+//! ```text
+//! each step:
+//!     the group most in need that still has a pair:   with parallel texts: the longest one, in tokens
+//!                                                     with ratios: the lowest (length before / length now) / ratio
+//!                                                     with neither: the longest text
+//!     its most frequent pair, by the rule for ties, is merged in the texts of all groups
+//! ```
+//!
+//! Of groups in equal need, the first chooses. With a window, those that chose too often of late wait until no other has
+//! a pair. The first merges may be chosen by the whole corpus. The length of a text is the number of its tokens; units
+//! without an id are not counted. Takes O(G log G) time for each merge, G groups.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+use crate::error::{Error, Result};
+
+/// How merges are chosen for several groups. The default is by parallel texts, if there are any, or else by the length
+/// of the texts that are trained on.
+#[derive(Clone, Debug, Default)]
+pub struct Parity {
+    /// By group: how much shorter its text should become, relative to those of the others.
+    pub ratios: Option<Vec<f64>>,
+    /// If set, no group chooses too often in a row.
+    pub window: Option<Window>,
+    /// This many first merges are chosen by the sum of counts over all groups.
+    pub global_merges: usize,
+}
+
+/// A group waits if it made more than `alpha / n_groups` of the last `len` choices.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// The number of choices that are looked at.
+    pub len: usize,
+    /// How many times its equal share a group may choose.
+    pub alpha: f64,
+}
+
+impl Parity {
+    /// Refuses what cannot be met for this many groups and parallel texts.
+    ///
+    /// # Errors
+    /// If there are fewer than two groups, parallel texts or ratios of another number, both of them, a ratio or `alpha`
+    /// that is not above 0, a window without length or after earlier merges, or more global merges than merges.
+    pub fn check(
+        &self,
+        n_groups: usize,
+        n_parallel: usize,
+        max_merges: Option<usize>,
+        is_resumed: bool,
+    ) -> Result<()> {
+        let is_positive = |number: f64| number.is_finite() && number > 0.0;
+        let ratios = self.ratios.as_deref();
+        let is_short = self.window.is_some_and(|window| window.len == 0);
+        let (option, problem) = if n_groups < 2 {
+            ("parity", format!("is between groups, and there is {n_groups}; leave it out"))
+        } else if n_parallel != 0 && n_parallel != n_groups {
+            ("parallel", format!("has {n_parallel} texts for {n_groups} groups; give one for each"))
+        } else if n_parallel != 0 && ratios.is_some() {
+            ("ratio", "decides alone, and so do parallel texts; give one of them".to_owned())
+        } else if let Some(ratios) = ratios.filter(|ratios| ratios.len() != n_groups) {
+            let n_ratios = ratios.len();
+            ("ratio", format!("has {n_ratios} numbers for {n_groups} groups; give one for each"))
+        } else if let Some(bad) = ratios.and_then(|all| all.iter().find(|it| !is_positive(**it))) {
+            ("ratio", format!("must be above 0, and one is {bad}"))
+        } else if is_short {
+            ("window", "must be at least 1".to_owned())
+        } else if let Some(window) = self.window.filter(|window| !is_positive(window.alpha)) {
+            ("alpha", format!("must be above 0, and it is {}", window.alpha))
+        } else if self.window.is_some() && is_resumed {
+            let problem = "needs the choices before, which a tokenizer does not store; train from the beginning";
+            ("window", problem.to_owned())
+        } else if let Some(most) = max_merges.filter(|&most| self.global_merges > most) {
+            let n = self.global_merges;
+            ("global_merges", format!("are {n}, more than the {most} that will be made"))
+        } else {
+            return Ok(());
+        };
+        Err(Error::option(option, problem))
+    }
+}
+
+/// The length of the text by which the need of a group is measured, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GroupLength {
+    /// Before the first merge, also before earlier ones.
+    pub initial: i64,
+    /// Now.
+    pub current: i64,
+}
+
+/// Decides in which order groups may choose.
+pub(super) struct Needs {
+    parity: Parity,
+    pub(super) lengths: Vec<GroupLength>,
+    /// The last groups that chose, at most as many as the window is long.
+    history: VecDeque<usize>,
+}
+
+impl Needs {
+    pub(super) fn new(parity: Parity, lengths: Vec<GroupLength>) -> Self {
+        Self { parity, lengths, history: VecDeque::new() }
+    }
+
+    /// How many of the merges after the first `n_merges` are chosen by the whole corpus.
+    pub(super) fn n_global_left(&self, n_merges: usize) -> usize {
+        self.parity.global_merges.saturating_sub(n_merges)
+    }
+
+    /// The groups in the order in which they may choose.
+    pub(super) fn order(&self) -> Vec<usize> {
+        let mut groups: Vec<_> = (0..self.lengths.len()).collect();
+        groups.sort_by(|&one, &other| self.compare(one, other));
+        groups.sort_by_cached_key(|&group| self.waits(group));
+        groups
+    }
+
+    /// Records that a group chose.
+    pub(super) fn record(&mut self, group: usize) {
+        let Some(window) = self.parity.window else { return };
+        if self.history.len() == window.len {
+            self.history.pop_front();
+        }
+        self.history.push_back(group);
+    }
+
+    /// The group that is more in need comes first.
+    fn compare(&self, one: usize, other: usize) -> Ordering {
+        let Some(ratios) = &self.parity.ratios else {
+            return self.lengths[other].current.cmp(&self.lengths[one].current);
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a rate is as precise as its lengths")]
+        let rate = |group: usize| {
+            let GroupLength { initial, current } = self.lengths[group];
+            initial as f64 / current as f64 / ratios[group]
+        };
+        rate(one).total_cmp(&rate(other))
+    }
+
+    /// Whether a group chose too often of late.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of choices and groups are small")]
+    fn waits(&self, group: usize) -> bool {
+        self.parity.window.is_some_and(|Window { len, alpha }| {
+            let n_choices = self.history.iter().filter(|&&it| it == group).count();
+            n_choices as f64 / len as f64 > alpha / self.lengths.len() as f64
+        })
+    }
+}

@@ -1,0 +1,173 @@
+"""Parity between languages: groups that choose merges in turn, and the texts that measure their need.
+
+The core chooses (`train/parity.rs`); this module checks what a user gives, before any text is read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from bytepair import _core
+from bytepair._expected import expect, expect_each
+from bytepair._names import refuse_set
+from bytepair._ranges import check_range
+from bytepair.errors import TrainingError
+
+if TYPE_CHECKING:
+    from bytepair.data._sources import Corpus
+
+__all__ = ["Groups", "Parity", "groups_of"]
+
+
+@dataclass(frozen=True)
+class Parity:
+    """How languages choose merges in turn, so that the worst-off catches up; see :func:`train`.
+
+    At each step one group of the corpus chooses its own most frequent pair, which is merged in
+    all of them. It is the group whose parallel text is the longest now, in tokens; with ratios
+    the one that was shortened least; with neither the one with the longest corpus. A group
+    without a pair that occurs ``min_count`` times in it is passed over.
+
+    Attributes
+    ----------
+    parallel
+        For each group the same text in its language: files as for :func:`train`, in the
+        order of the groups or by their names. They choose no pair, but their
+        characters get ids.
+    ratio
+        For each group a number above 0: how many times shorter its text should become, relative to the others.
+    window
+        Look at the last ``window`` choices: a group that made more than ``alpha`` times its
+        equal share of them waits, unless no other group has a pair.
+    alpha
+        See ``window``.
+    global_merges
+        How many of the first merges are chosen by the sum over all groups.
+
+    Examples
+    --------
+    >>> import bytepair
+    >>> texts = {"en": ["low lower lowest"] * 9, "fa": ["کم کمتر کمترین"] * 2}
+    >>> tokenizer = bytepair.train_from_iterator(
+    ...     texts,
+    ...     merges=8,
+    ...     dialect="unknown-token",
+    ...     parity=bytepair.Parity(ratio=[1, 1]),
+    ... )
+    >>> [left + right for left, right in tokenizer.merges[:4]]
+    ['lo', 'کم', 'low', 'کمت']
+    """
+
+    parallel: Sequence[Any] | Mapping[str, Any] | None = None
+    ratio: Sequence[float] | Mapping[str, float] | None = None
+    window: int | None = None
+    alpha: float = 2.0
+    global_merges: int = 0
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a corpus by name, their parallel texts, and the choice between them as the core takes it."""
+
+    names: list[str]
+    parallel: list[Corpus] = field(default_factory=list)
+    parity: tuple[list[float] | None, int | None, float, int] | None = None
+
+    @property
+    def n_corpora(self) -> int:
+        """The number of corpora to count: those of the groups, then the parallel texts."""
+        return len(self.names) + len(self.parallel)
+
+    def name(self, place: int) -> str:
+        """Name a corpus in a message."""
+        n_groups = len(self.names)
+        if place < n_groups:
+            return f"the group {self.names[place]!r}"
+        return f"the parallel text of {self.names[place - n_groups]!r}"
+
+    def check_texts(
+        self, counted: Sequence[Mapping[str, Any]], n_lines: Sequence[int]
+    ) -> None:
+        """Refuse groups without text, and parallel texts that cannot be translations of each other."""
+        if self.parity is None:
+            return
+        for place, report in enumerate(counted):
+            if not report["distinct_pieces"]:
+                message = f"{self.name(place)} has no text"
+                raise TrainingError(message)
+        n_texts = [report["texts"] for report in counted]
+        sizes = (("documents", n_texts), ("lines", n_lines))
+        for unit, numbers in sizes:
+            found = numbers[len(self.names) :]
+            if len(set(found)) > 1:
+                each = zip(self.names, found, strict=True)
+                listed = ", ".join(f"{name!r} {n:,}" for name, n in each)
+                message = (
+                    f"the parallel texts have different numbers of {unit}: {listed}; they must be "
+                    "the same text in each language"
+                )
+                raise TrainingError(message)
+
+
+ALONE = Groups([""])
+"""A corpus without groups."""
+
+
+def groups_of(
+    options: Mapping[str, Any],
+    given: Any,  # noqa: ANN401 -- names of any type
+) -> Groups:
+    """Return the groups of these names, if the options ask for parity between them.
+
+    Raises
+    ------
+    TrainingError
+        There are no groups, or parity between them cannot be had as asked for.
+    """
+    parity = options.get("parity")
+    if parity is None or parity is False:
+        return ALONE
+    parity = Parity() if parity is True else parity
+    expect("parity", parity, Parity, "True or a Parity")
+    if given is None:
+        message = (
+            "parity: there are no groups; give a file or an iterable of texts for each"
+        )
+        raise TrainingError(message)
+    names = [
+        os.fspath(name) if isinstance(name, os.PathLike) else str(name)
+        for name in given
+    ]
+    check_range(window=parity.window, global_merges=parity.global_merges)
+    parallel = _in_order("parallel", parity.parallel, names)
+    ratio = _in_order("ratio", parity.ratio, names)
+    expect_each("ratio", ratio, Real, "a number")
+    ratios = None if parity.ratio is None else [float(number) for number in ratio]
+    expect("alpha", parity.alpha, Real, "a number")
+    core = (ratios, parity.window, float(parity.alpha), parity.global_merges)
+    is_resumed = options.get("resume") is not None or bool(
+        options.get("initial_merges")
+    )
+    _core.Corpus.check_parity(
+        core, len(names), len(parallel), options.get("merges"), is_resumed
+    )
+    return Groups(names, parallel, core)
+
+
+def _in_order(argument: str, given: Any, names: Sequence[str]) -> list[Any]:  # noqa: ANN401
+    """Return one value for each group, in their order."""
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        by_name = {str(name): value for name, value in given.items()}
+        if by_name.keys() != set(names):
+            message = f"{argument}: the names are {sorted(by_name)}, and those of the groups {sorted(names)}"
+            raise TrainingError(message)
+        return [by_name[name] for name in names]
+    expect(argument, given, Iterable, "a list with a value for each group")
+    refuse_set(argument, given, "which group each is for")
+    return [given] if isinstance(given, (str, bytes)) else list(given)

@@ -1,0 +1,225 @@
+"""Parity between languages: equal to the public trainer, and refused where it cannot be had."""
+
+import json
+import random
+
+import pytest
+
+import bytepair
+from bytepair import Parity, TokenizerError
+from bytepair.reference.train import Parity as ReferenceParity, train
+from bytepair.reference.units import Units
+
+OPTIONS = {
+    "dialect": "unknown-token",
+    "pattern": r"\S+",
+    "unmatched": "drop",
+    "ties": "largest_text",
+}
+
+
+def published(groups, parallel, merges, ratio=None, **options):
+    """Return the merges of the trainer in tokenizers."""
+    tokenizers = pytest.importorskip("tokenizers", "0.23")
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    trainer = tokenizers.trainers.ParityBpeTrainer(
+        num_merges=merges, show_progress=False, **options
+    )
+    trainer.train_from_iterator(tokenizer, groups, parallel, ratio=ratio)
+    return [tuple(pair) for pair in json.loads(tokenizer.to_str())["model"]["merges"]]
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(40), pytest.param(range(40, 2000), marks=pytest.mark.slow)]
+)
+def test_merges_are_those_of_the_public_trainer(seeds):
+    """With parallel texts, ratios, neither, windows and global merges, both learn the same.
+
+    Windows are compared only while every group has a pair: without one, the public trainer
+    may choose its first group without end. It also stops if no pair is left for global merges.
+    """
+    for seed in seeds:
+        r = random.Random(seed)
+        n, is_window = r.randint(2, 4), r.random() < 0.4
+        letters = [r.choice(["abcd", "abé中", f"ab{chr(0x400 + i)}"]) for i in range(n)]
+
+        def text(some, n_words, longest, r=r):
+            words = [
+                "".join(r.choices(some, k=r.randint(2, longest)))
+                for _ in range(n_words)
+            ]
+            return [" ".join([word] * r.randint(1, 4)) for word in words]
+
+        longest = 8 if is_window else r.choice([3, 8])
+        groups = [
+            text(a, 15 if is_window else r.choice([2, 6, 15]), longest) for a in letters
+        ]
+        mode = r.choice(["parallel", "ratio", "neither"])
+        parallel = [text(a, 8, 8) for a in letters] if mode == "parallel" else None
+        ratio = (
+            [r.choice([1.0, 2.0, 0.7, 2.57]) for _ in letters]
+            if mode == "ratio"
+            else None
+        )
+        merges = 10 if is_window else r.choice([8, 40, 200])
+        n_global, min_count = (
+            r.choice([0, 0, 3, 8]),
+            1 if is_window else r.randint(1, 3),
+        )
+        window = {"window": r.choice([1, 3, 10]), "alpha": r.choice([1.0, 1.5, 2.0])}
+        expected = published(
+            groups,
+            parallel,
+            merges,
+            ratio,
+            variant="window" if is_window else "base",
+            window_size=window["window"],
+            alpha=window["alpha"],
+            global_merges=n_global,
+            min_frequency=min_count,
+        )
+        parity = Parity(
+            parallel, ratio, global_merges=n_global, **(window if is_window else {})
+        )
+        named = {f"group {place}": texts for place, texts in enumerate(groups)}
+        tokenizer = bytepair.train_from_iterator(
+            named, merges=merges, min_count=min_count, parity=parity, **OPTIONS
+        )
+        assert tokenizer.merges == expected, seed
+
+
+TEXTS = {"en": ["low lower", "lowest"], "de": ["tief tiefer"], "fa": ["کم کمتر"]}
+
+
+@pytest.mark.parametrize(
+    ("texts", "parity", "problem"),
+    [
+        (TEXTS | {"fa": []}, True, "the group 'fa' has no text"),
+        (
+            TEXTS,
+            Parity(parallel=[["a b"], ["a b"], []]),
+            "the parallel text of 'fa' has no text",
+        ),
+        (TEXTS, Parity(parallel=[["a"], ["b"]]), "2 texts for 3 groups"),
+        (TEXTS, Parity(parallel=[["a"], ["b"], ["c", "d"]]), "'fa' 2"),
+        (TEXTS, Parity(parallel={"en": ["a"]}), "the names are"),
+        (TEXTS, Parity(ratio=[1, 2]), "2 numbers for 3 groups"),
+        (TEXTS, Parity(ratio=[1, 2, 0]), "above 0"),
+        (TEXTS, Parity(ratio=[1, 2, 3], parallel=[["a"]] * 3), "give one of them"),
+        (TEXTS, Parity(window=0), "at least 1"),
+        (TEXTS, Parity(window=3, alpha=0), "above 0"),
+        (TEXTS, Parity(global_merges=5), "more than the 4"),
+        ({"en": ["low"]}, True, "between groups"),
+        (["low"], True, "there are no groups"),
+        (TEXTS, None, "give parity=True"),
+    ],
+)
+def test_what_cannot_be_had_is_refused(texts, parity, problem):
+    """Each bad input is an error that says so, before anything is learned."""
+    with pytest.raises(TokenizerError, match=problem):
+        bytepair.train_from_iterator(texts, merges=4, parity=parity, **OPTIONS)
+
+
+def test_files_and_resumed_training_have_groups_too(tmp_path):
+    """Files are groups, the report has lengths by group, going on is training at once."""
+    for name, texts in TEXTS.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(texts * 3), encoding="utf-8")
+    files = [tmp_path / f"{name}.txt" for name in TEXTS]
+    reports = []
+    options = {
+        "parity": True,
+        "progress": lambda told: reports.append(told.report),
+        **OPTIONS,
+    }
+    at_once = bytepair.train(files, merges=12, **options)
+    lengths = reports[-1]["groups"]
+    assert list(lengths) == list(map(str, files))
+    assert all(found["after"] < found["before"] for found in lengths.values())
+    earlier = bytepair.train(files, merges=5, **options)
+    later = bytepair.train(files, merges=12, resume=earlier, **options)
+    assert later.merges == at_once.merges
+    assert reports[-1]["groups"] == lengths
+    parity = Parity(window=2)
+    with pytest.raises(TokenizerError, match="train from the beginning"):
+        bytepair.train(files, merges=12, resume=earlier, **OPTIONS | {"parity": parity})
+    (tmp_path / "en.txt").write_text("low\nlow\n")
+    parity = Parity(parallel=files)
+    with pytest.raises(TokenizerError, match="different numbers of lines"):
+        bytepair.train(files, merges=12, **OPTIONS | {"parity": parity})
+
+
+def test_core_and_reference_agree():
+    """Over all rules for ties, ways to measure, windows and global merges, both learn the same."""
+    for seed in range(60):
+        r = random.Random(seed)
+
+        def text(r=r):
+            pieces = [bytes(r.choices(b"abcd", k=r.randint(1, 9))) for _ in range(9)]
+            return dict.fromkeys(pieces, r.randint(1, 5))
+
+        groups = [text() for _ in range(r.randint(2, 4))]
+        mode = r.choice(["parallel", "ratio", "neither"])
+        parallel = [text() for _ in groups] if mode == "parallel" else []
+        ratio = [r.choice([1.0, 2.0, 0.7]) for _ in groups] if mode == "ratio" else None
+        window = r.choice([None, None, (r.randint(1, 4), r.choice([0.5, 1.0, 2.0]))])
+        n_global, min_count = r.choice([0, 0, 4]), r.randint(1, 3)
+        ties = r.choice(["smallest_ids", "largest_text", "first_seen"])
+        ranked = [
+            {piece: (n, place) for place, (piece, n) in enumerate(counts.items())}
+            for counts in [*groups, *parallel]
+        ]
+        _tokens, merges = train(
+            {piece: found for counts in ranked for piece, found in counts.items()},
+            Units(),
+            ties=ties,
+            min_count=min_count,
+            n_merges=25,
+            parity=ReferenceParity(
+                ranked[: len(groups)], ranked[len(groups) :], ratio, window, n_global
+            ),
+        )
+        # One document in each text, so that parallel texts have the same number of them.
+        joined = [
+            b" ".join(piece for piece, n in counts.items() for _ in range(n))
+            for counts in [*groups, *parallel]
+        ]
+        size, alpha = window or (None, 2.0)
+        tokenizer = bytepair.train_from_iterator(
+            {str(place): [found] for place, found in enumerate(joined[: len(groups)])},
+            merges=25,
+            dialect="byte-stream",
+            pattern=r"\S+",
+            unmatched="drop",
+            ties=ties,
+            min_count=min_count,
+            parity=Parity(
+                [[found] for found in joined[len(groups) :]] or None,
+                ratio,
+                size,
+                alpha,
+                n_global,
+            ),
+        )
+        expected = [(merge.left.text, merge.right.text) for merge in merges]
+        learned = [
+            tuple(part.encode() if isinstance(part, str) else part for part in pair)
+            for pair in tokenizer.merges
+        ]
+        assert learned == expected, seed
+
+
+def test_counts_by_group_are_groups(tmp_path):
+    """Counts by group learn what texts by group learn, in the order and with the weights of groups."""
+    pytest.importorskip("pyarrow")
+    rows = [{"text": text, "lang": name} for name in TEXTS for text in TEXTS[name] * 3]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    counts = bytepair.scale.count(path, group="lang", processes=1, **OPTIONS)
+    order = ["fa", "en", "de"]
+    from_counts = bytepair.train_from_counts(
+        counts, groups=order, merges=12, parity=True
+    )
+    named = {name: TEXTS[name] * 3 for name in order}
+    from_texts = bytepair.train_from_iterator(named, merges=12, parity=True, **OPTIONS)
+    assert from_counts.merges == from_texts.merges
