@@ -46,6 +46,10 @@ Course: TypeAlias = tuple[list[int], list[int]]
 ALPHABET = ("character_coverage", "max_alphabet")
 LIMITS = ("max_token_bytes", "max_token_chars", "whole_characters")
 FUNCTIONS = ("veto", "cuts")
+NO_SOURCES = (
+    "these counts do not say in how many documents a piece occurs; train on the text, or on counts "
+    "by group (bytepair count-pieces --group)"
+)
 
 
 class Learner:
@@ -80,6 +84,9 @@ class Learner:
         self.min_piece_count = options.get("min_piece_count")
         check_whole(min_piece_count=self.min_piece_count)
         check_count(min_piece_count=(self.min_piece_count or 0) * scale)
+        self.min_sources = options.get("min_sources")
+        if self.min_sources is not None:
+            check_count(min_sources=self.min_sources)
         start = start or start_of(options)
         self.words = start.words
         self.dialect, earlier, self.is_recounted = (
@@ -102,6 +109,7 @@ class Learner:
             threads=options.get("threads"),
             resume=self.resume,
             keeps_ids=self.keeps_ids,
+            min_sources=self.min_sources,
         )
         self.memory_limit = options.get("memory_limit")
         check_memory(self.memory_limit)
@@ -110,6 +118,7 @@ class Learner:
         self.n_texts = 0
         self.tally: Tally | None = None
         self.counted_before: dict[str, Any] = {}
+        self.n_groups = 0
         self.n_added = 0
         n_earlier = len(self.resume.merges) if self.resume else 0
         self.telling = Telling(reporter(options.get("progress")), n_earlier)
@@ -175,6 +184,7 @@ class Learner:
         if not isinstance(counts, Mapping):
             message = "counts must be a mapping of pieces to numbers"
             raise TypeError(message)
+        self._refuse_without_sources(n_groups=0)
         self.corpus.add_counts(list(counts.items()))
 
     def add_stored(
@@ -188,16 +198,25 @@ class Learner:
         Refuses those of text that was prepared in another way.
         """
         counts.check(self.dialect, special_tokens)
-        self.corpus.add_table(counts.core_table(multipliers))
+        self._refuse_without_sources(n_groups=len(multipliers or counts.info.groups))
+        table, dropped = counts.core_table(multipliers, self.min_sources)
+        self.corpus.add_table(table)
         info = counts.info
         n_texts, n_bytes = counts.size_of(multipliers)
         self.counted_before = {
             "texts": n_texts,
             "bytes": n_bytes,
             "special_tokens": info.found_special,
-            "dropped_pieces": info.dropped_pieces,
-            "dropped_occurrences": info.dropped_occurrences * self.scale,
+            "dropped_pieces": info.dropped_pieces + dropped[0],
+            "dropped_occurrences": info.dropped_occurrences * self.scale + dropped[1],
         }
+
+    def _refuse_without_sources(self, n_groups: int) -> None:
+        """Refuse ``min_sources`` for counts that are not by group."""
+        self.n_groups = n_groups
+        if self.min_sources is not None and not n_groups:
+            message = f"{argument('min_sources')}: {NO_SOURCES}"
+            raise TrainingError(message)
 
     # Merging
 
@@ -250,8 +269,8 @@ class Learner:
     def _counted(self) -> dict[str, Any]:
         """End the counting, and return what was counted."""
         least = (self.min_piece_count or 0) * self.scale
-        is_thinned = self.counted_before.get("dropped_pieces", 0) > 0
-        counted = self.corpus.finish(least, is_thinned=is_thinned)
+        is_thinned = self.min_sources or self.counted_before.get("dropped_pieces")
+        counted = self.corpus.finish(least, is_thinned=bool(is_thinned))
         if self.folder is not None:
             self.folder.remove()
         self.n_added = counted.pop("added_tokens")
@@ -259,6 +278,7 @@ class Learner:
             is_sum = name.startswith("dropped")
             counted[name] = counted[name] + before if is_sum else before
         counted["bad"] = self.tally.bad if self.tally else 0
+        self._check_sources(counted)
         return counted
 
     def _is_watched(self) -> bool:
@@ -267,6 +287,18 @@ class Learner:
     def _stop(self) -> None:
         """End merging soon, after Ctrl-C in a function of the user."""
         self.is_stopped = True
+
+    def _check_sources(self, counted: Mapping[str, Any]) -> None:
+        """Refuse ``min_sources`` if no piece is left."""
+        n_left = counted["distinct_pieces"] + self.n_added
+        if self.min_sources and counted["dropped_pieces"] and not n_left:
+            of_text = amount(counted["texts"], "document")
+            sources = amount(self.n_groups, "group") if self.n_groups else of_text
+            message = (
+                f"{argument('min_sources')}: no piece is left; there are {sources}, and a piece must "
+                f"occur in {self.min_sources:,}"
+            )
+            raise TrainingError(message)
 
     def _on_merge(self, done: int, total: int | None, tokens: int) -> None:
         if self.is_stopped:
@@ -372,6 +404,7 @@ class Learner:
             "ties": self.dialect.ties,
             "min_count": self.dialect.min_count,
             "min_piece_count": self.min_piece_count,
+            **({"min_sources": self.min_sources} if self.min_sources else {}),
             **dict(zip(LIMITS, self.limits, strict=True)),
             "character_coverage": None if coverage is None else float(coverage),
             "max_alphabet": most,

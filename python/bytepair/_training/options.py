@@ -70,6 +70,7 @@ class TrainingOptions(DialectOptions, total=False):
     whole_words: bool
     superword_pattern: str | Sequence[str] | None
     min_piece_count: int | None
+    min_sources: int | None
     character_coverage: Weight | None
     max_alphabet: int | None
     resume: Tokenizer | Earlier | StrPath | None
