@@ -164,7 +164,7 @@ def train_both(texts, dialect, options):
             bytepair.train_from_iterator(texts, dialect=dialect, **options)
         return None
     if not has_pieces(texts, expected, options):
-        with pytest.raises(bytepair.TrainingError, match="empty|no piece is left"):
+        with pytest.raises(bytepair.TrainingError, match=r"empty|no piece is left"):
             bytepair.train_from_iterator(texts, dialect=dialect, **options)
         return None
     ours = bytepair.train_from_iterator(texts, dialect=dialect, **options)
