@@ -84,6 +84,7 @@ WRONG_VALUES = [
     (TrainingError, "vocab_size", [{"vocab_size": -1}, {"vocab_size": HUGE}]),
     (TrainingError, "merges", [{"merges": -1}, {"merges": HUGE}]),
     (TokenizerError, "threads", [{"threads": 0}]),
+    (TokenizerError, "min_sources", [{"min_sources": 0}, {"min_sources": HUGE}]),
     (TrainingError, "threads", [{"threads": -1}, {"threads": HUGE}]),
     (TokenizerError, "min_count", [{"min_count": HUGE}, {"min_count": -HUGE}]),
     (TokenizerError, "known are gpt2, .*sentencepiece", [{"dialect": "gpt5"}]),

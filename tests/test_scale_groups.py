@@ -2,6 +2,8 @@
 
 import json
 import random
+import re
+from collections import Counter
 from decimal import Decimal
 
 import pytest
@@ -113,6 +115,53 @@ def test_groups_are_learned_from_together_or_by_choice_or_weight(
     saved = bytepair.Tokenizer.from_file(tmp_path / "t.bytepair")
     expected = bytepair.train_from_counts(counts, merges=12, groups={"de": 1, "en": 3})
     assert saved.to_bytes() == expected.to_bytes()
+
+
+def test_pieces_of_few_groups_are_left_out(tmp_path, corpus, documents):
+    """The sources of counts by group are the groups that are chosen, whatever they weigh."""
+    scale.count(corpus, group="of.lang").save(tmp_path / "counts.parquet")
+    path = tmp_path / "counts.parquet"
+    found = {
+        name: Counter(re.findall(r" ?\w+", "\n".join(texts_of(documents, name))))
+        for name in (None, "de", "en")
+    }
+    for groups, least in ((None, 2), (None, 3), ({"de": 1, "en": 3}, 2)):
+        weights = groups or {"": 1, "de": 1, "en": 1}
+        counts = Counter()
+        for name, weight in weights.items():
+            counts.update({p: n * weight for p, n in found[name or None].items()})
+        n_groups = Counter(p for name in weights for p in found[name or None])
+        kept = {p: n for p, n in counts.items() if n_groups[p] >= least}
+        steps = []
+        tokenizer = bytepair.train_from_counts(
+            path, merges=20, groups=groups, min_sources=least, progress=steps.append
+        )
+        expected = bytepair.train_from_counts(kept, merges=20)
+        assert tokenizer.inspect().merge_log == expected.inspect().merge_log
+        report = steps[-1].report
+        assert report["dropped_pieces"] == len(counts) - len(kept) > 0
+        assert report["dropped_occurrences"] == counts.total() - sum(kept.values())
+        assert (
+            report["tokens"]
+            < report["characters"]
+            <= sum(len(p) * n for p, n in kept.items())
+        )
+    with pytest.raises(
+        TrainingError, match="there are 2 groups, and a piece must occur in 3"
+    ):
+        bytepair.train_from_counts(path, merges=1, groups=["de", "en"], min_sources=3)
+    scale.count(corpus).save(path)
+    command = (
+        "train",
+        path,
+        "-o",
+        tmp_path / "t.json",
+        "--merges",
+        9,
+        "--min-sources",
+        2,
+    )
+    assert "--min-sources: these counts do not say" in run(*command, code=1).stderr
 
 
 def test_what_groups_cannot_do_is_refused(tmp_path, corpus):

@@ -7,6 +7,7 @@ arguments (``test_bad_input``).
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from tests.programs import run_python
 import bytepair
 from bytepair import surgery
 from bytepair._training.remaining import Remaining
+from bytepair.errors import TrainingError
 
 BLOCK = 8 << 20  # how much of a file is read at once, in bytes
 TIES = ["smallest_ids", "first_seen", "largest_text"]
@@ -506,6 +508,66 @@ def test_rare_pieces_are_left_out_and_told():
     assert report["dropped_pieces"] == 0
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_pieces_of_few_documents_are_left_out_however_they_are_read(tmp_path, threads):
+    """The same as from independent counts: a special token ends no document, a weight makes no source."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rng = random.Random(5)
+    words = ["".join(rng.choices("abc", k=rng.randint(2, 6))) for _ in range(300)]
+    texts = [" ".join(rng.choices(words, k=99)) + "<s>" + words[0] for _ in range(40)]
+    texts[7] = " ".join(rng.choices(words, k=150_000))  # longer than a stretch
+    texts = [f"{text} {'c' * (9 + number)}" for number, text in enumerate(texts)]
+    (tmp_path / "lines.txt").write_text("\n".join(texts))
+    (tmp_path / "parted.txt").write_text("<|end|>".join(texts))
+    lines = (json.dumps({"text": text}) + "\n" for text in texts)
+    (tmp_path / "lines.jsonl").write_text("".join(lines))
+    parquet.write_table(pa.table({"text": texts}), tmp_path / "rows.parquet")
+    (tmp_path / "files").mkdir()
+    for number, text in enumerate(texts):
+        (tmp_path / f"files/{number:02}.txt").write_text(text)
+    found = [Counter(re.findall(r"[abc]+| ", text)) for text in texts]
+    n_documents = Counter(piece for counts in found for piece in counts)
+    counts = sum(found, Counter())
+    for least in (2, 25):
+        kept = {piece: n for piece, n in counts.items() if n_documents[piece] >= least}
+        assert 0 < len(kept) < len(counts)
+        expected = bytepair.train_from_counts(kept, merges=60, dialect="gpt2")
+        n_left_out = counts.total() - sum(kept.values())
+        dropped = len(counts) - len(kept), n_left_out
+        options = {"dialect": "gpt2", "pattern": "[abc]+| ", "min_sources": least}
+        options |= {"merges": 60, "special_tokens": ["<s>"], "threads": threads}
+        path = tmp_path / "lines.jsonl"
+        for train, given, others in (
+            (bytepair.train, tmp_path / "lines.txt", {"lines": True}),
+            (bytepair.train, tmp_path / "parted.txt", {"separator": "<|end|>"}),
+            (bytepair.train, path, {}),
+            (bytepair.train, path, {"memory_limit": 300_000_000}),
+            (bytepair.train, tmp_path / "rows.parquet", {}),
+            (bytepair.train, tmp_path / "files", {}),
+            (bytepair.train_from_iterator, texts, {}),
+            (
+                bytepair.train_from_iterator,
+                ["<|end|>".join(texts)],
+                {"separator": "<|end|>"},
+            ),
+        ):
+            tokenizer, report = report_of(train, given, **options, **others)
+            assert tokenizer.merges == expected.merges
+            names = ("dropped_pieces", "dropped_occurrences")
+            assert tuple(map(report.get, names)) == dropped
+        _, report = report_of(bytepair.train, {path: 3}, **options)
+        assert report["dropped_occurrences"] == 3 * n_left_out
+    for number in (0, -1, 1 << 40):
+        with pytest.raises(bytepair.TokenizerError, match="min_sources"):
+            bytepair.train_from_iterator(texts, merges=1, min_sources=number)
+    with pytest.raises(TrainingError, match="no piece is left; there are 40 documents"):
+        bytepair.train_from_iterator(texts, merges=1, min_sources=len(texts) + 1)
+    with pytest.raises(TrainingError, match="these counts do not say"):
+        bytepair.train_from_counts({"ab": 2}, merges=1, min_sources=1)
+    with pytest.raises(TypeError, match="min_sources"):
+        bytepair.train_from_iterator(texts, merges=1, min_sources=1.5)
+
+
 @pytest.mark.slow
 def test_a_memory_limit_changes_nothing(tmp_path):
     """Counting by temporary files gives the same, and leaves none; too little is refused."""
@@ -518,6 +580,18 @@ def test_a_memory_limit_changes_nothing(tmp_path):
     assert_equal(limited, expected)
     with pytest.raises(bytepair.TokenizerError, match="memory_limit: 1000 bytes"):
         bytepair.train(tmp_path / "text", memory_limit=1000, **options)
+    options["min_sources"] = 2
+    for others in ({"lines": True}, {"separator": "ab"}):
+        (tmp_path / "text").write_text(" ".join(words).replace("ab cd", "ab\n"))
+        given = tmp_path / "text", options | others | {"merges": 900}
+        expected, limited = (
+            report_of(bytepair.train, given[0], **given[1], memory_limit=limit)
+            for limit in (None, 64_000_000)
+        )
+        assert_equal(limited[0], expected[0])
+        assert limited[1] == expected[1]
+        assert expected[1]["dropped_pieces"] > 100_000
+    del options["min_sources"]
     texts = (word + " " for word in words)
     from_texts = bytepair.train_from_iterator(texts, memory_limit=32_000_000, **options)
     assert len(from_texts.merges) == 200

@@ -1515,6 +1515,11 @@ class PieceTable:
     def add(self, rows: _PieceRows, *, source: int = 0) -> None:
         """Add rows: a column, counts and, if known, the numbers of the first occurrences in a source."""
 
+    def drop_rare_in(self, others: PieceTable, min_count: int) -> tuple[int, int]:
+        """Drop the pieces with a count below ``min_count`` in another table, and return how many were dropped and how
+        often they occurred.
+        """
+
 @final
 class Usage:
     """How often each token is made while texts are encoded, and how often it remains in the result.
@@ -1578,6 +1583,7 @@ class Corpus:
         threads: int | None = None,
         resume: Tokenizer | None = None,
         keeps_ids: bool = True,
+        min_sources: int | None = None,
     ) -> Corpus: ...
     @property
     def n_bytes_read(self) -> int:

@@ -1,6 +1,7 @@
 //! Columns of texts in the layout of Arrow, the bytes of all rows and `int64` offsets; and counts of pieces in such columns,
 //! summed in bounded memory. Bytes that come from Python are not copied.
 
+use std::mem::take;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -161,6 +162,23 @@ impl PieceTable {
             })
         });
         added.or_raise()
+    }
+
+    /// Drop the pieces with a count below ``min_count`` in another table, and return how many were dropped and how
+    /// often they occurred.
+    fn drop_rare_in(
+        &self,
+        py: Python<'_>,
+        others: &Bound<'_, Self>,
+        min_count: i64,
+    ) -> PyResult<(u64, i64)> {
+        let others = &others.get().0;
+        let drop = || {
+            let mut others = take(&mut *lock(others));
+            lock(&self.0).drop_rare_in(&mut others, min_count)
+        };
+        let dropped = py.detach(drop).or_raise()?;
+        Ok((dropped.n_pieces, dropped.n_occurrences))
     }
 }
 

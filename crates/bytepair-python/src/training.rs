@@ -59,7 +59,7 @@ struct ParityArgument(Option<Vec<f64>>, Option<usize>, f64, usize);
 #[pymethods]
 impl Corpus {
     #[new]
-    #[pyo3(signature = (dialect, special_tokens, *, separator=None, threads=None, resume=None, keeps_ids=true))]
+    #[pyo3(signature = (dialect, special_tokens, *, separator=None, threads=None, resume=None, keeps_ids=true, min_sources=None))]
     fn new(
         dialect: &Dialect,
         special_tokens: Vec<Bound<'_, PyAny>>,
@@ -67,6 +67,7 @@ impl Corpus {
         threads: Option<&Bound<'_, PyAny>>,
         resume: Option<PyRef<'_, CoreTokenizer>>,
         keeps_ids: bool,
+        min_sources: Option<i64>,
     ) -> PyResult<Self> {
         let special_tokens = special_tokens.iter().map(|token| extract("special_tokens", token));
         let given = special_tokens.collect::<PyResult<Vec<String>>>()?;
@@ -81,7 +82,9 @@ impl Corpus {
         preparation.separator = separator;
         let boundaries = preparation.special_tokens.clone();
         let n_threads = n_threads(threads)?;
-        let counter = CorpusCounter::new(preparation, n_threads).or_raise()?;
+        let counter = CorpusCounter::new(preparation, n_threads)
+            .and_then(|counter| counter.with_min_documents(min_sources.unwrap_or(1)))
+            .or_raise()?;
         Ok(Self {
             dialect,
             resume,

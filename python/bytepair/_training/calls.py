@@ -149,6 +149,9 @@ def train(
         ``min_piece_count``
             Leave out pieces that occur less often. The report says how many; characters
             and tokens are those of the pieces that stay.
+        ``min_sources``
+            Leave out pieces that occur in fewer documents, or, of counts by group, in fewer
+            of the chosen groups. Weights do not matter.
         ``character_coverage``, ``max_alphabet``
             For dialects of characters: which of them get ids. As few of the most frequent ones
             as make up this share of the text (``0.9995``, as in SentencePiece), and at most so

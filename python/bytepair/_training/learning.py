@@ -48,6 +48,10 @@ Course: TypeAlias = tuple[list[int], list[int]]
 ALPHABET = ("character_coverage", "max_alphabet")
 LIMITS = ("max_token_bytes", "max_token_chars", "whole_characters")
 FUNCTIONS = ("veto", "cuts")
+NO_SOURCES = (
+    "these counts do not say in how many documents a piece occurs; train on the text, or on counts "
+    "by group (bytepair count-pieces --group)"
+)
 
 
 class Learner:
@@ -84,6 +88,12 @@ class Learner:
         self.min_piece_count = options.get("min_piece_count")
         check_whole(min_piece_count=self.min_piece_count)
         check_count(min_piece_count=(self.min_piece_count or 0) * scale)
+        self.min_sources = options.get("min_sources")
+        if self.min_sources is not None:
+            check_count(min_sources=self.min_sources)
+            if groups.parity is not None:
+                message = f"{argument('min_sources')} does not apply to {argument('parity')}, where groups are counted apart"
+                raise TrainingError(message)
         start = start or start_of(options)
         self.words = start.words
         self.dialect, earlier, self.is_recounted = (
@@ -110,6 +120,7 @@ class Learner:
         self.n_texts = 0
         self.tally: Tally | None = None
         self.counted_before: dict[str, Any] = {}
+        self.n_groups = 0
         self.n_added = 0
         n_earlier = len(self.resume.merges) if self.resume else 0
         self.telling = Telling(reporter(options.get("progress")), n_earlier)
@@ -132,6 +143,7 @@ class Learner:
             threads=self.options.get("threads"),
             resume=self.resume,
             keeps_ids=self.keeps_ids,
+            min_sources=self.min_sources,
         )
 
     def _read_earlier_log(self) -> MergeLog | None:
@@ -188,6 +200,7 @@ class Learner:
         if not isinstance(counts, Mapping):
             message = "counts must be a mapping of pieces to numbers"
             raise TypeError(message)
+        self._refuse_without_sources(n_groups=0)
         self.corpus.add_counts(list(counts.items()))
 
     def add_stored(
@@ -201,20 +214,31 @@ class Learner:
         Refuses those of text that was prepared in another way.
         """
         counts.check(self.dialect, special_tokens)
+        self._refuse_without_sources(n_groups=len(multipliers or counts.info.groups))
+        dropped = (0, 0)
         if self.groups.parity is None:
-            self.corpus.add_table(counts.core_table(multipliers))
+            table, dropped = counts.core_table(multipliers, self.min_sources)
+            self.corpus.add_table(table)
         for name, corpus in zip(self.groups.names, self.corpora, strict=False):
             if multipliers is not None and self.groups.parity is not None:
-                corpus.add_table(counts.core_table({name: multipliers[name]}))
+                table, _ = counts.core_table({name: multipliers[name]}, None)
+                corpus.add_table(table)
         info = counts.info
         n_texts, n_bytes = counts.size_of(multipliers)
         self.counted_before = {
             "texts": n_texts,
             "bytes": n_bytes,
             "special_tokens": info.found_special,
-            "dropped_pieces": info.dropped_pieces,
-            "dropped_occurrences": info.dropped_occurrences * self.scale,
+            "dropped_pieces": info.dropped_pieces + dropped[0],
+            "dropped_occurrences": info.dropped_occurrences * self.scale + dropped[1],
         }
+
+    def _refuse_without_sources(self, n_groups: int) -> None:
+        """Refuse ``min_sources`` for counts that are not by group."""
+        self.n_groups = n_groups
+        if self.min_sources is not None and not n_groups:
+            message = f"{argument('min_sources')}: {NO_SOURCES}"
+            raise TrainingError(message)
 
     # Merging
 
@@ -270,9 +294,9 @@ class Learner:
     def _counted(self) -> dict[str, Any]:
         """End the counting, and return what was counted."""
         least = (self.min_piece_count or 0) * self.scale
-        is_thinned = self.counted_before.get("dropped_pieces", 0) > 0
+        is_thinned = self.min_sources or self.counted_before.get("dropped_pieces")
         found = [
-            corpus.finish(least, is_thinned=is_thinned)
+            corpus.finish(least, is_thinned=bool(is_thinned))
             if place < len(self.groups.names)
             else corpus.finish(0)
             for place, corpus in enumerate(self.corpora)
@@ -286,6 +310,7 @@ class Learner:
             is_sum = name.startswith("dropped")
             counted[name] = counted[name] + before if is_sum else before
         counted["bad"] = self.tally.bad if self.tally else 0
+        self._check_sources(counted)
         return counted
 
     def _is_watched(self) -> bool:
@@ -294,6 +319,18 @@ class Learner:
     def _stop(self) -> None:
         """End merging soon, after Ctrl-C in a function of the user."""
         self.is_stopped = True
+
+    def _check_sources(self, counted: Mapping[str, Any]) -> None:
+        """Refuse ``min_sources`` if no piece is left."""
+        n_left = counted["distinct_pieces"] + self.n_added
+        if self.min_sources and counted["dropped_pieces"] and not n_left:
+            of_text = amount(counted["texts"], "document")
+            sources = amount(self.n_groups, "group") if self.n_groups else of_text
+            message = (
+                f"{argument('min_sources')}: no piece is left; there are {sources}, and a piece must "
+                f"occur in {self.min_sources:,}"
+            )
+            raise TrainingError(message)
 
     def _on_merge(self, done: int, total: int | None, tokens: int) -> None:
         if self.is_stopped:
@@ -419,6 +456,7 @@ class Learner:
             "ties": self.dialect.ties,
             "min_count": self.dialect.min_count,
             "min_piece_count": self.min_piece_count,
+            **({"min_sources": self.min_sources} if self.min_sources else {}),
             **dict(zip(LIMITS, self.limits, strict=True)),
             "character_coverage": None if coverage is None else float(coverage),
             "max_alphabet": most,

@@ -72,6 +72,7 @@ class TrainingOptions(DialectOptions, total=False):
     superword_pattern: str | Sequence[str] | None
     parity: Parity | bool | None
     min_piece_count: int | None
+    min_sources: int | None
     character_coverage: Weight | None
     max_alphabet: int | None
     resume: Tokenizer | Earlier | StrPath | None

@@ -179,7 +179,7 @@ class Stages:
 
     @staticmethod
     def _later(options: Mapping[str, Any]) -> dict[str, Any]:
-        return {**options, "min_piece_count": None}
+        return {**options, "min_piece_count": None, "min_sources": None}
 
     def learn_by_count(self, words: Tokenizer) -> Tokenizer:
         """Learn merges beyond words that are more frequent than the last ones within, and keep the most frequent of both.

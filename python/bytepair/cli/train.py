@@ -72,7 +72,7 @@ TEXT_OPTIONS = (
 """Options for reading text, which do not apply to counts."""
 STAGE_OPTIONS = ("superwords", "superword_pattern", "whole_words")
 """Options of training in two stages; a rehearsal has one."""
-UNREHEARSED = ("threads", "min_piece_count")
+UNREHEARSED = ("threads", "min_piece_count", "min_sources")
 """Options that a rehearsal, on a single piece, leaves out."""
 
 

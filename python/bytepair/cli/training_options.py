@@ -115,6 +115,13 @@ LIMIT_OPTIONS = (
     MIN_COUNT,
     MIN_PIECE_COUNT,
     Option(
+        "--min-sources N",
+        "Leave out pieces of text that occur in fewer than N documents, or in fewer groups of "
+        "counts by group. The summary shows how many.",
+        type=number(1),
+        group=LIMITS,
+    ),
+    Option(
         "--character-coverage SHARE",
         "In character-level dialects, give ids only to the most frequent characters that make up "
         "this share of the text, such as 0.9995. The others are unknown characters.",

@@ -247,16 +247,19 @@ class Counts:
         return dict(zip(groups, multipliers, strict=True)), scale
 
     def core_table(
-        self, multipliers: Mapping[str, int] | None = None
-    ) -> _core.PieceTable:
+        self, multipliers: Mapping[str, int] | None, min_sources: int | None
+    ) -> tuple[_core.PieceTable, tuple[int, int]]:
         """Return a table of the core with the sum of all groups, each as often as said.
+
+        Pieces of fewer than ``min_sources`` groups are left out; the second result is how many these
+        are, and how often they occur.
 
         Raises
         ------
         TrainingError
             A sum exceeds 63 bits.
         """
-        table = _core.PieceTable()
+        table, sources = _core.PieceTable(), _core.PieceTable()
         for batch in self.batches():
             for group, rows in by_group(batch):
                 times = 1 if multipliers is None else multipliers.get(group or "", 0)
@@ -267,7 +270,11 @@ class Counts:
                     raise TrainingError(message)
                 if times:
                     table.add((pieces, counts * times, firsts))
-        return table
+                if times and min_sources:
+                    sources.add((pieces, counts.clip(max=1), firsts))
+        if not min_sources:
+            return table, (0, 0)
+        return table, table.drop_rare_in(sources, min_sources)
 
     def size_of(self, multipliers: Mapping[str, int] | None = None) -> tuple[int, int]:
         """Return the documents and bytes of the groups that are learned from."""

@@ -5,9 +5,11 @@
 Special tokens are cut out of a text before anything else happens to it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, Literal
 
 import regex
@@ -229,12 +231,14 @@ def train_from_iterator(
     merges: int | None = None,
     special_tokens: Collection[str] = (),
     limits: Limits = NO_LIMITS,
+    min_sources: int = 1,
     **options: object,
 ) -> Tokenizer:
     """Train on texts; ``options`` replace single parts of the dialect.
 
     Training stops at ``vocab_size`` tokens, including special ones, at the number of
-    ``merges``, or when no pair is frequent enough.
+    ``merges``, or when no pair is frequent enough. Pieces of fewer than ``min_sources`` texts are
+    left out.
 
     >>> texts = ["low low low low low lower lower newest newest newest"]
     >>> tokenizer = train_from_iterator(texts, dialect="sennrich", merges=4)
@@ -244,14 +248,11 @@ def train_from_iterator(
     ['ne', 'w', '</w>', 'low', 's', '</w>']
     """
     chosen = choose(dialect, options)
-    pieces = (
-        piece
-        for text in texts
-        for piece in cut_pieces(
-            text, chosen, special_tokens=special_tokens, training=True
-        )
-    )
-    return learn(count(pieces), chosen, vocab_size, merges, special_tokens, limits)
+    cut = partial(cut_pieces, special_tokens=special_tokens, training=True)
+    by_text = [list(cut(text, chosen)) for text in texts]
+    n_texts = Counter(piece for pieces in by_text for piece in set(pieces))
+    kept = (piece for piece in chain(*by_text) if n_texts[piece] >= min_sources)
+    return learn(count(kept), chosen, vocab_size, merges, special_tokens, limits)
 
 
 def train_superwords(

@@ -9,6 +9,11 @@
 //!
 //! The result does not depend on the number of threads: counts are summed, and the smallest of all first positions is
 //! kept.
+//!
+//! If pieces of few documents are to be left out, each thread has a second table, of the number of documents of each
+//! piece, and one thread alone counts a document: the stretches of texts in memory end where a text ends, and one thread
+//! counts what a reader gives. If a document is cut by a run on disk, its pieces before and after have a group of their
+//! own there, and count once.
 
 use std::cell::{Cell, RefCell};
 use std::io::Read;
@@ -18,7 +23,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
 use super::feed::{CorpusReport, Feeder, MAX_STRETCH_LEN, Part, Preparation, Stretch, boundaries};
-use super::sorter::{self, Occurrences, Order, Runs};
+use super::sorter::{self, Occurrences, Order, Record, Runs};
+use super::sums::for_each_piece;
 use super::table::{self, CountTable, Sum, Total};
 use super::{Dropped, First, PieceCounts, n_characters};
 use crate::dictionary::Search;
@@ -44,18 +50,19 @@ const MIN_BLOCKS: usize = 16 << 20;
 #[derive(Clone, Copy)]
 struct MemoryShare {
     n_threads: usize,
+    n_tables: usize,
     reads_blocks: bool,
 }
 
 impl MemoryShare {
-    /// The memory that is left for the table of each thread, in bytes; `None` if it is too little.
+    /// The memory that is left for each table of a thread, in bytes; `None` if it is too little.
     fn of_table(self, limit: usize) -> Option<usize> {
         let blocks = if self.reads_blocks { (limit / BLOCKS_SHARE).max(MIN_BLOCKS) } else { 0 };
         let beside = sorter::N_BYTES + limit / HEADS_SHARE + N_LONGEST * longest(limit) + blocks;
         let for_all = limit.checked_sub(beside)?;
         // Tables that were never written to disk stay in memory until they are merged into one.
         let for_each = for_all.min(limit / 2) / self.n_threads;
-        let budget = for_each.checked_sub(N_STRETCHES * MAX_STRETCH_LEN)?;
+        let budget = for_each.checked_sub(N_STRETCHES * MAX_STRETCH_LEN)? / self.n_tables;
         (budget >= LEAST_TABLE).then_some(budget)
     }
 }
@@ -104,6 +111,8 @@ pub struct CorpusCounter {
     runs: Option<Mutex<Runs>>,
     /// The memory limit, in bytes.
     limit: Option<usize>,
+    /// The fewest documents of a piece that is kept, if that is more than one.
+    min_documents: Option<i64>,
     /// By source: the position at which it begins. Positions increase along the corpus.
     source_starts: Vec<u64>,
     /// Whether the last source is a series of batches, which the next batch continues.
@@ -140,11 +149,30 @@ impl CorpusCounter {
             weight: 1,
             runs: None,
             limit: None,
+            min_documents: None,
             source_starts: Vec::new(),
             in_batches: false,
             position: 0,
             cutting: Cutting::new(preparation)?,
         })
+    }
+
+    /// Leaves out pieces that occur in fewer than `min_documents` documents: texts, or parts of them that the separator
+    /// cuts out. Special tokens end no document, and weights do not matter. Call this before anything else.
+    ///
+    /// # Errors
+    /// If it is less than 1.
+    pub fn with_min_documents(mut self, min_documents: i64) -> Result<Self> {
+        if min_documents < 1 {
+            let problem = format!("must be at least 1, not {min_documents}");
+            return Err(Error::option("min_sources", problem));
+        }
+        if min_documents > 1 {
+            self.min_documents = Some(min_documents);
+            let tables = self.workers.iter_mut().map(|worker| &mut worker.documents);
+            tables.for_each(|table| *table = Some(CountTable::new(usize::MAX)));
+        }
+        Ok(self)
     }
 
     /// Makes every piece of the following sources count `multiplier` times. The default is 1.
@@ -176,7 +204,7 @@ impl CorpusCounter {
         reads_blocks: bool,
     ) -> Result<()> {
         let n_threads = self.workers.len();
-        let Some(budget) = MemoryShare { n_threads, reads_blocks }.of_table(limit) else {
+        let Some(budget) = self.memory_share(reads_blocks).of_table(limit) else {
             let least = self.least_memory(reads_blocks);
             let fewer = if n_threads > 1 { ", or use fewer" } else { "" };
             let threads = if n_threads > 1 { "threads" } else { "thread" };
@@ -188,16 +216,24 @@ impl CorpusCounter {
         // Fails if no file can be created in the folder.
         drop(NamedTempFile::new_in(folder)?);
         let runs = Runs::new(folder, Order::Hash, limit / HEADS_SHARE);
-        self.workers.iter_mut().for_each(|worker| worker.table.set_budget(budget));
+        for worker in &mut self.workers {
+            worker.table.set_budget(budget);
+            worker.documents.iter_mut().for_each(|table| table.set_budget(budget));
+        }
         (self.runs, self.limit) = (Some(Mutex::new(runs)), Some(limit));
         Ok(())
     }
 
     /// The smallest memory limit, in bytes.
     pub fn least_memory(&self, reads_blocks: bool) -> usize {
-        let share = MemoryShare { n_threads: self.workers.len(), reads_blocks };
+        let share = self.memory_share(reads_blocks);
         let mut limits = (1..).map(|n_mebibytes| n_mebibytes << 20);
         limits.find(|&limit| share.of_table(limit).is_some()).unwrap_or(usize::MAX)
+    }
+
+    fn memory_share(&self, reads_blocks: bool) -> MemoryShare {
+        let n_tables = 1 + usize::from(self.min_documents.is_some());
+        MemoryShare { n_threads: self.workers.len(), n_tables, reads_blocks }
     }
 
     /// Counts a batch of complete texts. Consecutive batches are one source.
@@ -208,7 +244,7 @@ impl CorpusCounter {
         if !self.in_batches {
             self.begin_source(true);
         }
-        self.count(texts.iter().copied(), true, |_| Ok(()))
+        self.count(texts.iter().copied(), Given::Texts, |_| Ok(()))
     }
 
     /// Counts a batch of documents: texts in which a separator is ordinary text. Consecutive batches, also of texts,
@@ -220,7 +256,7 @@ impl CorpusCounter {
         if !self.in_batches {
             self.begin_source(true);
         }
-        self.count(documents.iter().copied(), false, |_| Ok(()))
+        self.count(documents.iter().copied(), Given::Documents, |_| Ok(()))
     }
 
     /// Counts one text, stretch by stretch. `progress` is called on this thread with the number of bytes read so far of
@@ -235,7 +271,7 @@ impl CorpusCounter {
         progress: impl FnMut(u64) -> Result<()>,
     ) -> Result<()> {
         self.begin_source(false);
-        self.count(std::iter::once(reader), true, progress)
+        self.count(std::iter::once(reader), Given::Reader, progress)
     }
 
     /// The counted pieces, and a report.
@@ -285,8 +321,11 @@ impl CorpusCounter {
     /// deletes them.
     ///
     /// # Errors
-    /// If a file cannot be written or read.
+    /// If a file cannot be written or read, or pieces of few documents are to be left out.
     pub fn finish_runs(mut self, folder: &Path) -> Result<(Vec<PathBuf>, CorpusReport)> {
+        if self.min_documents.is_some() {
+            return Err(Error::option("min_sources", "these files have no number of documents"));
+        }
         let runs = self.runs.take();
         let runs = runs.unwrap_or_else(|| Mutex::new(Runs::new(folder, Order::Hash, usize::MAX)));
         let runs = self.write_tables(runs)?;
@@ -296,13 +335,25 @@ impl CorpusCounter {
     /// Merges the tables. Each thread merges some ranges of hashes.
     fn gather_tables(&mut self, min_count: i64, with_first: bool) -> Result<Vec<Gathered>> {
         let n_threads = self.workers.len();
-        let tables = self.workers.drain(..).map(|worker| worker.table).collect();
+        let workers = self.workers.drain(..).map(|worker| (worker.table, worker.documents));
+        let (tables, documents): (Vec<_>, Vec<_>) = workers.unzip();
         let tables = table::sorted(tables);
+        let documents = table::sorted(documents.into_iter().flatten().collect());
         table::merge(&tables, n_threads, |range| {
             let mut part = Gathered::new(min_count, with_first);
             let (n_pieces, n_bytes) = range.size();
             part.kept.reserve(n_pieces, n_bytes)?;
-            range.try_for_each(|sum| part.take(&self.source_starts, sum))?;
+            // Of the same pieces in the same order, if there are any.
+            let mut n_documents = Vec::new();
+            range.of(&documents).try_for_each(|sum| {
+                n_documents.push(sum.count);
+                Ok(())
+            })?;
+            let mut n_documents = n_documents.into_iter();
+            range.try_for_each(|sum| {
+                let is_rare = n_documents.next() < self.min_documents;
+                part.take(&self.source_starts, sum, is_rare)
+            })?;
             Ok(part)
         })
     }
@@ -316,19 +367,20 @@ impl CorpusCounter {
     ) -> Result<Gathered> {
         let runs = self.write_tables(runs)?;
         let mut part = Gathered::new(min_count, with_first);
-        for record in runs.into_merged(Vec::new())? {
-            let record = record?;
+        for_each_piece(runs.into_merged(Vec::new())?, &mut || Ok(()), |records| {
+            let Some((record, documents)) = records.split_first() else { return Ok(()) };
             let Occurrences { count, first, .. } = record.occurrences;
             let total = Total { count, first: first.offset };
-            part.take(&self.source_starts, total.of(&record.piece)?)?;
-            check_kept(part.kept.len(), part.kept.distinct_bytes(), self.limit)?;
-        }
+            let is_rare = self.min_documents.is_some_and(|least| n_documents(documents) < least);
+            part.take(&self.source_starts, total.of(&record.piece)?, is_rare)?;
+            check_kept(part.kept.len(), part.kept.distinct_bytes(), self.limit)
+        })?;
         Ok(part)
     }
 
     /// Writes the contents of the tables to runs, too.
     fn write_tables(&mut self, runs: Mutex<Runs>) -> Result<Runs> {
-        self.workers.drain(..).try_for_each(|mut worker| spill(&mut worker.table, &runs))?;
+        self.workers.drain(..).try_for_each(|mut worker| worker.spill(&runs))?;
         Ok(runs.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -340,16 +392,21 @@ impl CorpusCounter {
     fn count<R: Read>(
         &mut self,
         texts: impl Iterator<Item = R>,
-        is_separated: bool,
+        given: Given,
         progress: impl FnMut(u64) -> Result<()>,
     ) -> Result<()> {
-        let within = self.within_documents.as_ref().filter(|_| !is_separated);
+        let within = self.within_documents.as_ref().filter(|_| given == Given::Documents);
         let cutting = within.unwrap_or(&self.cutting);
         let rules = Rules {
             preparation: &cutting.preparation,
             weight: self.weight,
             runs: self.runs.as_ref(),
         };
+        let counts_documents = self.min_documents.is_some();
+        // The caller holds blocks of documents, whose size the memory limit bounds.
+        let is_small = given == Given::Documents || given == Given::Texts && self.limit.is_none();
+        let keeps_texts_whole = counts_documents && is_small;
+        let n_workers = if counts_documents && !is_small { 1 } else { self.workers.len() };
         let mut feeder = Feeder {
             preparation: &cutting.preparation,
             boundaries: &cutting.boundaries,
@@ -361,8 +418,10 @@ impl CorpusCounter {
             spare: Vec::new(),
             longest: self.limit.map_or(usize::MAX, longest),
             n_added: 0,
+            keeps_texts_whole,
         };
-        let result = count_all(&mut self.workers, rules, |stretch| feeder.fill(stretch));
+        let workers = &mut self.workers[..n_workers];
+        let result = count_all(workers, rules, |stretch| feeder.fill(stretch));
         let n_added = weighted(feeder.n_added, self.weight);
         self.report.n_added = self.report.n_added.saturating_add(n_added);
         for worker in &mut self.workers {
@@ -378,6 +437,21 @@ impl CorpusCounter {
     }
 }
 
+/// What is counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Texts,
+    Documents,
+    Reader,
+}
+
+/// The number of documents of a piece by its records in runs; see [`Total::documents_in_run`].
+fn n_documents(records: &[Record]) -> i64 {
+    let n_of = |Occurrences { group, count, .. }| if group == 1 { count } else { 1 };
+    let n_documents: u64 = records.iter().map(|record| n_of(record.occurrences)).sum();
+    i64::try_from(n_documents).unwrap_or(i64::MAX)
+}
+
 /// Pieces of the result.
 struct Gathered {
     min_count: i64,
@@ -391,9 +465,9 @@ impl Gathered {
         Self { min_count, kept, dropped: Dropped::default() }
     }
 
-    fn take(&mut self, source_starts: &[u64], sum: Sum<'_>) -> Result<()> {
+    fn take(&mut self, source_starts: &[u64], sum: Sum<'_>, is_rare: bool) -> Result<()> {
         let Sum { piece, count, position } = sum;
-        if count < self.min_count {
+        if count < self.min_count || is_rare {
             return self.dropped.add(Dropped { n_pieces: 1, n_occurrences: count });
         }
         self.kept.ask_for_room(piece.len())?;
@@ -419,6 +493,10 @@ fn first(source_starts: &[u64], position: u64) -> Result<First> {
 /// The table of one thread, and what else it counts.
 struct Worker {
     table: CountTable,
+    /// The number of documents of each piece, if pieces of few are left out. The pieces are those of the other table.
+    documents: Option<CountTable>,
+    /// The document that was counted in part when the tables were last written to a run, until it ends.
+    cut: Option<u64>,
     n_pieces: u64,
     n_characters: u64,
     boundaries: Boundaries,
@@ -437,7 +515,8 @@ struct Rules<'p> {
 impl Worker {
     fn new() -> Self {
         let (table, boundaries) = (CountTable::new(usize::MAX), Boundaries::default());
-        Self { table, n_pieces: 0, n_characters: 0, boundaries }
+        let (documents, cut) = (None, None);
+        Self { table, documents, cut, n_pieces: 0, n_characters: 0, boundaries }
     }
 
     /// Counts all pieces of a stretch.
@@ -456,6 +535,12 @@ impl Worker {
                 ErrorKind::NotUtf8 { offset }
             })?;
         }
+        if let Some(runs) = runs
+            && self.cut.is_some_and(|document| document != part.document)
+        {
+            self.spill(runs)?;
+            self.cut = None;
+        }
         self.n_characters += n_characters(text);
         let mut from = 0;
         while from < text.len() {
@@ -465,27 +550,43 @@ impl Worker {
                 .map_err(|error| Error::from(error).moved_by(part.offset))?;
             self.table.ask_for_room(&self.boundaries)?;
             self.n_pieces += self.table.add_block(text, &self.boundaries, weight, part.position);
+            if let Some(documents) = &mut self.documents {
+                documents.ask_for_room(&self.boundaries)?;
+                documents.add_document(text, &self.boundaries, part.document);
+            }
             if let Some(runs) = runs
                 && self.table.is_over_budget()
             {
-                spill(&mut self.table, runs)?;
+                self.cut = self.documents.is_some().then_some(part.document);
+                self.spill(runs)?;
             }
         }
         Ok(())
     }
+
+    /// Moves the contents of the tables to runs. Threads write in parallel, but merge one after the other.
+    ///
+    /// # Errors
+    /// If a file cannot be written or read.
+    fn spill(&mut self, runs: &Mutex<Runs>) -> Result<()> {
+        if self.table.is_empty() {
+            return Ok(());
+        }
+        let folder = lock(runs).folder().to_owned();
+        let run = self.table.write_run(&folder, Total::in_run)?;
+        lock(runs).push(run)?;
+        let Some(documents) = &mut self.documents else { return Ok(()) };
+        let cut = self.cut.map(|document| Ok::<_, Error>((document, group_of(document)?)));
+        let cut = cut.transpose()?;
+        let run = documents.write_run(&folder, |total| total.documents_in_run(cut))?;
+        lock(runs).push(run)
+    }
 }
 
-/// Moves the contents of a table to a run. Threads write in parallel, but merge one after the other.
-///
-/// # Errors
-/// If a file cannot be written or read.
-fn spill(table: &mut CountTable, runs: &Mutex<Runs>) -> Result<()> {
-    if table.is_empty() {
-        return Ok(());
-    }
-    let folder = lock(runs).folder().to_owned();
-    let run = table.write_run(&folder)?;
-    lock(runs).push(run)
+/// The group of a document that is cut. Documents are numbered from 1; groups 0 and 1 are counts and whole documents.
+fn group_of(document: u64) -> Result<u32> {
+    let problem = "with a memory limit, 4,294,967,294 documents are the most";
+    u32::try_from(document + 1).map_err(|_| Error::option("min_sources", problem))
 }
 
 fn lock(runs: &Mutex<Runs>) -> MutexGuard<'_, Runs> {
@@ -694,6 +795,67 @@ mod tests {
             prop_assert!(free.0.is_empty() || free.0.knows_first() == with_first);
             prop_assert_eq!(limited.1, free.1);
             prop_assert_eq!(limited.2, free.2);
+            prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
+
+    /// The definition: each document is counted alone.
+    fn in_documents(documents: &[&str], min_documents: i64) -> BTreeMap<Vec<u8>, i64> {
+        let mut sums: BTreeMap<Vec<u8>, (i64, i64)> = BTreeMap::new();
+        for document in documents {
+            let mut counter = CorpusCounter::new(gpt2(), 1).unwrap();
+            counter.count_documents(&[document.as_bytes()]).unwrap();
+            for (piece, count) in contents(counter) {
+                let sum = sums.entry(piece).or_default();
+                *sum = (sum.0 + count, sum.1 + 1);
+            }
+        }
+        let kept = sums.into_iter().filter(|(_, (_, n_documents))| *n_documents >= min_documents);
+        kept.map(|(piece, (count, _))| (piece, count)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_of_few_documents_are_left_out_however_they_are_read(
+            texts in prop::collection::vec("([ab]{1,2}|<s>|[|]| |é{9}){0,30}", 0..12),
+            repeats in prop_oneof![Just(1), Just(20_000_usize)],
+            (n_threads, min_documents, weight) in (1..4_usize, 1..7_i64, 1..3_u64),
+            (first_way, batch_len) in (0..3_usize, 1..5_usize),
+            // The second is that of a table without long pieces: not every block is written to a run.
+            budget in prop_oneof![Just(None), Just(Some(0)), Just(Some(72 << 12))],
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let mut texts = texts;
+            let long = texts.iter_mut().take(2);
+            long.for_each(|text| *text = text.replace(['<', '|'], " ").repeat(repeats) + text);
+            let separator = Some("|".to_owned());
+            let counter = CorpusCounter::new(Preparation { separator, ..gpt2() }, n_threads).unwrap();
+            let mut counter = counter.with_min_documents(min_documents).unwrap();
+            if let Some(budget) = budget {
+                counter.spill_always(folder.path());
+                counter.workers.iter_mut().for_each(|worker| worker.table.set_budget(budget));
+            }
+            counter.set_weight(weight).unwrap();
+            let mut documents: Vec<&str> = Vec::new();
+            for (place, batch) in (first_way..).zip(texts.chunks(batch_len)) {
+                let slices: Vec<&[u8]> = batch.iter().map(String::as_bytes).collect();
+                match place % 3 {
+                    0 => counter.count_texts(&slices).unwrap(),
+                    1 => counter.count_documents(&slices).unwrap(),
+                    _ => slices.iter().for_each(|text| counter.count_reader(*text, |_| Ok(())).unwrap()),
+                }
+                let separator = if place % 3 == 1 { "\n" } else { "|" };
+                documents.extend(batch.iter().flat_map(|text| text.split(separator)));
+            }
+            let weight = i64::try_from(weight).unwrap();
+            let mut expected = in_documents(&documents, min_documents);
+            expected.values_mut().for_each(|count| *count *= weight);
+            let all: i64 = in_documents(&documents, 1).values().sum::<i64>() * weight;
+            let (counts, dropped, _) = counter.finish_common(0, false).unwrap();
+            let found: BTreeMap<_, _> =
+                counts.iter().map(|(piece, count, _)| (piece.to_vec(), count)).collect();
+            prop_assert_eq!(dropped.n_occurrences + found.values().sum::<i64>(), all);
+            prop_assert_eq!(found, expected);
             prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         }
     }

@@ -116,6 +116,8 @@ pub(super) struct Part {
     pub(super) position: u64,
     /// The offset of its first byte in its text.
     pub(super) offset: u64,
+    /// The number of its document: of a text, or of what the separator cuts out of one.
+    pub(super) document: u64,
 }
 
 /// A search for the special tokens and, numbered after them, the separator.
@@ -149,6 +151,8 @@ pub(super) struct Feeder<'c, T, R, P> {
     pub(super) n_added: u64,
     /// The longest text without a safe cut, in bytes.
     pub(super) longest: usize,
+    /// Whether a stretch ends only where a text ends.
+    pub(super) keeps_texts_whole: bool,
 }
 
 /// The part of a text that is handed out next.
@@ -199,7 +203,9 @@ where
         stretch.buffer.clear();
         stretch.parts.clear();
         stretch.n_ready = 0;
-        while stretch.buffer.len() < STRETCH_LEN && stretch.parts.len() < MAX_PARTS {
+        while stretch.buffer.len() < STRETCH_LEN && stretch.parts.len() < MAX_PARTS
+            || self.keeps_texts_whole && self.text.is_some()
+        {
             let text = match self.text.take() {
                 Some(text) => text,
                 None => match self.texts.next() {
@@ -303,7 +309,8 @@ where
         };
         let ready = stretch.n_ready..stretch.n_ready + n_ready;
         stretch.n_ready = ready.end;
-        push_part(&mut stretch.parts, ready, self.position, &mut text.offset);
+        let document = self.report.n_texts;
+        push_part(&mut stretch.parts, ready, (self.position, &mut text.offset), document);
         Ok(())
     }
 
@@ -316,7 +323,7 @@ where
     ) -> Result<()> {
         let is_rest = text.segment_begun;
         let segment = Segment { text: raw, is_first: !is_rest, is_last: ends, is_rest };
-        let n_found = &mut self.report.n_special;
+        let (n_found, document) = (&mut self.report.n_special, self.report.n_texts);
         let Stretch { buffer, parts, n_ready } = stretch;
         text.offset = offset;
         let visited = tokenizer.for_each_part(segment, &mut |part| {
@@ -330,7 +337,8 @@ where
                 EncodedPart::Text(changed) => {
                     let begin = buffer.len();
                     buffer.extend_from_slice(changed);
-                    push_part(parts, begin..buffer.len(), self.position, &mut text.offset);
+                    let places = (&mut *self.position, &mut text.offset);
+                    push_part(parts, begin..buffer.len(), places, document);
                 }
             }
             Ok(())
@@ -416,12 +424,17 @@ where
 }
 
 /// Hands out a range of the buffer.
-fn push_part(parts: &mut Vec<Part>, range: Range<usize>, position: &mut u64, offset: &mut u64) {
+fn push_part(
+    parts: &mut Vec<Part>,
+    range: Range<usize>,
+    (position, offset): (&mut u64, &mut u64),
+    document: u64,
+) {
     if range.is_empty() {
         return;
     }
     let len = range.len() as u64;
-    parts.push(Part { range, position: *position, offset: *offset });
+    parts.push(Part { range, position: *position, offset: *offset, document });
     *position += len;
     *offset += len;
 }

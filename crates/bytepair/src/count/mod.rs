@@ -46,7 +46,7 @@ use crate::segment::hexadecimal;
 const LEN_BESIDE_PIECE: usize = size_of::<usize>() + size_of::<i64>() + size_of::<First>();
 
 /// Where a piece first occurs, ordered as the corpus is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct First {
     /// The index of the source (a file, a shard) in the list of sources.
     pub source: u32,
@@ -208,10 +208,24 @@ impl PieceCounts {
     /// # Errors
     /// If the sum of what is dropped exceeds 63 bits. The counts are unchanged then.
     pub fn drop_rare(&mut self, min_count: i64) -> Result<Dropped> {
+        self.keep(|_, count| count >= min_count)
+    }
+
+    /// Drops the pieces whose count in `others` is less than `min_count`; returns what was dropped.
+    ///
+    /// # Errors
+    /// If the sum of what is dropped exceeds 63 bits. The counts are unchanged then.
+    pub fn drop_rare_in(&mut self, others: &mut Self, min_count: i64) -> Result<Dropped> {
+        self.keep(|piece, _| {
+            others.find(piece).is_some_and(|place| others.counts[place] >= min_count)
+        })
+    }
+
+    fn keep(&mut self, mut is_kept: impl FnMut(&[u8], i64) -> bool) -> Result<Dropped> {
         let mut dropped = Dropped::default();
         let mut kept = Self::new();
         for (piece, count, first) in self.iter() {
-            if count >= min_count {
+            if is_kept(piece, count) {
                 kept.push_distinct(piece, count, first);
             } else {
                 dropped.add(Dropped { n_pieces: 1, n_occurrences: count })?;

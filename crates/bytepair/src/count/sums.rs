@@ -136,8 +136,8 @@ fn count_of(record: &Record) -> Result<i64> {
     count.map_err(|_| Error::sum_of(&record.piece))
 }
 
-/// Visits the records of each piece, one for each group that contains it.
-fn for_each_piece(
+/// Visits the records of each piece, one for each group that contains it, in the order of groups.
+pub(super) fn for_each_piece(
     sums: Merged,
     call: &mut dyn FnMut() -> Result<()>,
     mut visit: impl FnMut(&mut Vec<Record>) -> Result<()>,

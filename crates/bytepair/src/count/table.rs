@@ -28,7 +28,7 @@ use std::path::Path;
 
 use super::First;
 use super::ordered::{Entry, Found, Table};
-use super::sorter::{Occurrences, Run, RunWriter};
+use super::sorter::{Occurrences, Run};
 use crate::error::{Error, Result};
 use crate::hash::{HashKey, hash_bytes};
 use crate::memory::ask_to_grow;
@@ -105,10 +105,31 @@ impl Total {
         self.first = self.first.min(other.first);
     }
 
+    /// Adds a document, if it is not the last one that was added: see [`CountTable::add_document`].
+    #[inline]
+    fn add_document(&mut self, other: Self) {
+        self.count += u64::from(self.first != other.first);
+        self.first = other.first;
+    }
+
     /// The occurrences as a run stores them, with group and source 0.
-    fn in_run(self) -> Occurrences {
+    pub(super) fn in_run(self) -> [Occurrences; 1] {
         let first = First { source: 0, offset: self.first };
-        Occurrences { group: 0, count: self.count, first }
+        [Occurrences { group: 0, count: self.count, first }]
+    }
+
+    /// The documents as a run stores them: their number in group 1, without the one that the run cuts, if there is one,
+    /// which has a group of its own. However often it is cut, it is one group.
+    pub(super) fn documents_in_run(
+        self,
+        cut: Option<(u64, u32)>,
+    ) -> impl Iterator<Item = Occurrences> {
+        let cut = cut.filter(|&(document, _)| document == self.first);
+        let n_cut = u64::from(cut.is_some());
+        let groups = [(1, self.count - n_cut), (cut.map_or(1, |(_, group)| group), n_cut)];
+        let first = First::default();
+        let some = groups.into_iter().filter(|&(_, count)| count > 0);
+        some.map(move |(group, count)| Occurrences { group, count, first })
     }
 
     pub(super) fn of(self, piece: &[u8]) -> Result<Sum<'_>> {
@@ -261,20 +282,40 @@ impl CountTable {
     /// Counts a single piece.
     #[inline]
     fn add_one(&mut self, text: Text<'_>, piece: Range<usize>) {
-        let total = text.total_at(piece.start);
-        match piece_key(text.bytes, piece.start, piece.end) {
-            Some(key) => self.add_short(Short { key, value: total }),
-            None => self.add_long(&text.bytes[piece], total),
+        self.add_total(text.bytes, piece.clone(), text.total_at(piece.start), Total::add);
+    }
+
+    /// Counts a document for each piece of one of its blocks, unless it was the last document of the piece before.
+    ///
+    /// The total of a piece is then the number of its documents and, instead of the first position, the last document.
+    ///
+    /// *Invariant:* no block of another document comes between the blocks of a document.
+    pub(super) fn add_document(&mut self, text: &[u8], block: &Boundaries, document: u64) {
+        let total = Total { count: 1, first: document };
+        block.pieces().for_each(|piece| self.add_total(text, piece, total, Total::add_document));
+    }
+
+    #[inline]
+    fn add_total(
+        &mut self,
+        text: &[u8],
+        piece: Range<usize>,
+        total: Total,
+        add: impl Fn(&mut Total, Total),
+    ) {
+        match piece_key(text, piece.start, piece.end) {
+            Some(key) => self.add_short(Short { key, value: total }, add),
+            None => self.add_long(&text[piece], total, add),
         }
     }
 
-    fn add_short(&mut self, piece: Short) {
+    fn add_short(&mut self, piece: Short, add: impl Fn(&mut Total, Total)) {
         if self.short.needs_key() {
             self.short.take_key(&[]);
         }
         let hash = piece.hash(self.short.key());
         match self.short.find(hash, |entry| entry.key == piece.key) {
-            Found::Used(entry) => entry.value.add(piece.value),
+            Found::Used(entry) => add(&mut entry.value, piece.value),
             Found::Free(entry) => {
                 *entry = piece;
                 let factor = match self.short.n_bytes() {
@@ -290,7 +331,7 @@ impl CountTable {
     }
 
     #[inline(never)] // keeps the loop over rows short
-    fn add_long(&mut self, bytes: &[u8], total: Total) {
+    fn add_long(&mut self, bytes: &[u8], total: Total, add: impl Fn(&mut Total, Total)) {
         if self.long.needs_key() {
             self.long.take_key(&self.long_bytes);
         }
@@ -298,7 +339,7 @@ impl CountTable {
         let Self { long, long_bytes, .. } = self;
         let is_it = |entry: &Long| entry.hash == hash && entry.piece(long_bytes) == bytes;
         match long.find(hash, is_it) {
-            Found::Used(entry) => entry.total.add(total),
+            Found::Used(entry) => add(&mut entry.total, total),
             Found::Free(entry) => {
                 *entry = Long { hash, start: long_bytes.len(), len: bytes.len(), total };
                 long_bytes.extend_from_slice(bytes);
@@ -339,13 +380,21 @@ impl CountTable {
         SortedTable { short, long, long_bytes }
     }
 
-    /// Moves the contents, in order, to a run.
+    /// Moves the contents, in order, to a run, which stores what `in_run` makes of each total.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub(super) fn write_run(&mut self, folder: &Path) -> Result<Run> {
+    pub(super) fn write_run<I: IntoIterator<Item = Occurrences>>(
+        &mut self,
+        folder: &Path,
+        in_run: impl Fn(Total) -> I,
+    ) -> Result<Run> {
         let table = std::mem::replace(self, Self::new(self.budget)).into_sorted();
-        Run::write(folder, |writer| table.write(writer))
+        Run::write(folder, |writer| {
+            table.try_for_each(|piece, total| {
+                in_run(total).into_iter().try_for_each(|found| writer.write(piece, found))
+            })
+        })
     }
 }
 
@@ -357,13 +406,13 @@ pub(super) struct SortedTable {
 }
 
 impl SortedTable {
-    fn write(&self, writer: &mut RunWriter) -> Result<()> {
+    fn try_for_each(&self, mut visit: impl FnMut(&[u8], Total) -> Result<()>) -> Result<()> {
         for entry in self.short.iter() {
             let (bytes, len) = piece_of_key(entry.key);
-            writer.write(&bytes[..len], entry.value.in_run())?;
+            visit(&bytes[..len], entry.value)?;
         }
         let mut long = self.long.iter();
-        long.try_for_each(|entry| writer.write(entry.piece(&self.long_bytes), entry.total.in_run()))
+        long.try_for_each(|entry| visit(entry.piece(&self.long_bytes), entry.total))
     }
 }
 
@@ -398,6 +447,11 @@ pub(super) struct HashRange<'r> {
 }
 
 impl<'r> HashRange<'r> {
+    /// The same range of other tables.
+    pub(super) fn of(self, tables: &[SortedTable]) -> HashRange<'_> {
+        HashRange { tables, ..self }
+    }
+
     /// An upper bound of the number of pieces, and about how many bytes they have.
     pub(super) fn size(self) -> (usize, usize) {
         let n_pieces = |table: &SortedTable| match self.is_long {
