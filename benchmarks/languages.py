@@ -95,6 +95,8 @@ def rows(learned: Path, balanced: Path, measured: Path) -> Iterator[str]:
                 stats.row(name).values[0]
                 for name in ("gini", "most_to_fewest", "bytes_per_token")
             ]
+            text = next(path for path in held_out if path.stem in ENGLISH).read_bytes()
+            values.append(len(text) / len(tokenizer.encode(text)))
             numbers = " | ".join(f"{value:.3f}" for value in values)
             yield f"| {vocab_size:,} | {'parity' if parity else 'default'} | {numbers} |"
 
@@ -112,8 +114,8 @@ def main() -> None:
             ]
         else:
             parts = [folders[0], *folders[:2]]
-        print("| ids | training | Gini | most to fewest | bytes per token |")
-        print("|---:|---|---:|---:|---:|")
+        print("| ids | training | Gini | most to fewest | bytes per token | English |")
+        print("|---:|---|---:|---:|---:|---:|")
         for row in rows(*parts):
             print(row, flush=True)
 

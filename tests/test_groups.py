@@ -223,3 +223,25 @@ def test_counts_by_group_are_groups(tmp_path):
     named = {name: TEXTS[name] * 3 for name in order}
     from_texts = bytepair.train_from_iterator(named, merges=12, parity=True, **OPTIONS)
     assert from_counts.merges == from_texts.merges
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ratio", [None, [1.0, 1.0, 0.5, 2.0]])
+def test_merges_of_real_texts_are_those_of_the_public_trainer(shared, ratio):
+    """English, Spanish, Persian and Chinese, of which English has the most text."""
+    names = ["english-docs", "spanish-novels", "persian", "chinese"]
+    lengths = [60_000, 20_000, 20_000, 20_000]
+    data = [shared(f"corpora/{name}.txt").read_bytes() for name in names]
+    groups = [
+        one[:n_bytes].decode(errors="ignore").split("\n")
+        for one, n_bytes in zip(data, lengths, strict=True)
+    ]
+    expected = published(groups, None, 400, ratio, min_frequency=2)
+    tokenizer = bytepair.train_from_iterator(
+        dict(zip(names, groups, strict=True)),
+        merges=400,
+        min_count=2,
+        parity=Parity(ratio=ratio),
+        **OPTIONS,
+    )
+    assert tokenizer.merges == expected

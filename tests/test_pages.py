@@ -66,6 +66,7 @@ EXAMPLES = {
     "docs/how-to/serve.md": 16,
     "docs/how-to/superwords.md": 12,
     "docs/how-to/train.md": 7,
+    "docs/how-to/treat-languages-alike.md": 7,
     "docs/how-to/untrusted-text.md": 14,
     "docs/how-to/your-language.md": 13,
     "docs/reference/errors.md": 4,
