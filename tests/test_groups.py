@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from bytepair import Parity, TokenizerError
 from bytepair.reference.train import Parity as ReferenceParity, train
 from bytepair.reference.units import Units
 
+RECORDED = Path(__file__).parent / "vectors" / "parity.json"
 OPTIONS = {
     "dialect": "unknown-token",
     "pattern": r"\S+",
@@ -87,6 +89,23 @@ def test_merges_are_those_of_the_public_trainer(seeds):
             named, merges=merges, min_count=min_count, parity=parity, **OPTIONS
         )
         assert tokenizer.merges == expected, seed
+
+
+@pytest.mark.parametrize("case", json.loads(RECORDED.read_text("utf-8")))
+def test_merges_are_those_of_the_papers_code(case):
+    """Its code ends where one group has no pair; here the other groups go on."""
+
+    def texts(counts):
+        return [" ".join([word] * count) for word, count in counts.items()]
+
+    groups = {f"group {place}": texts(one) for place, one in enumerate(case["groups"])}
+    parallel = case["parallel"] and [[" ".join(texts(c))] for c in case["parallel"]]
+    parity = Parity(parallel, case["ratio"], global_merges=case["global_merges"])
+    options = OPTIONS | {"min_count": case["min_count"], "parity": parity}
+    tokenizer = bytepair.train_from_iterator(
+        groups, merges=len(case["merges"]), **options
+    )
+    assert tokenizer.merges == list(map(tuple, case["merges"]))
 
 
 TEXTS = {"en": ["low lower", "lowest"], "de": ["tief tiefer"], "fa": ["کم کمتر"]}
