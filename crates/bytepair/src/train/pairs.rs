@@ -133,7 +133,7 @@ impl Pairs {
         let pair = index_of(self.entries.len());
         self.entries.push(PairEntry { key, count });
         if self.n_groups > 1 {
-            self.by_group.resize(self.entries.len() * self.n_groups, 0);
+            self.lengthen_groups();
         }
         self.put(key, pair);
         if self.entries.len() * 2 > self.places.len() {
@@ -156,10 +156,20 @@ impl Pairs {
         if let Some(pair) = self.index(left, right) {
             self.entries[pair as usize].count += change;
             if self.n_groups > 1 {
-                let place = self.place_of(pair, group);
-                self.by_group[place] += change;
+                self.change_in_group(pair, group, change);
             }
         }
+    }
+
+    #[cold]
+    fn lengthen_groups(&mut self) {
+        self.by_group.resize(self.entries.len() * self.n_groups, 0);
+    }
+
+    #[cold]
+    fn change_in_group(&mut self, pair: PairIndex, group: usize, change: i64) {
+        let place = self.place_of(pair, group);
+        self.by_group[place] += change;
     }
 
     /// Prefetches some pairs before they are looked up one by one.
