@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.commands import run
 
 import bytepair
 from bytepair import Parity, TokenizerError
@@ -138,6 +139,20 @@ def test_what_cannot_be_had_is_refused(texts, parity, problem):
     """Each bad input is an error that says so, before anything is learned."""
     with pytest.raises(TokenizerError, match=problem):
         bytepair.train_from_iterator(texts, merges=4, parity=parity, **OPTIONS)
+
+
+def test_steps_say_who_chooses(tmp_path):
+    """The command shows the group of each step, whose most frequent pair it is."""
+    for name, texts in TEXTS.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(texts * 3), encoding="utf-8")
+    files = [tmp_path / f"{name}.txt" for name in TEXTS]
+    options = ["--merges", "9", "--dialect", "unknown-token", "--parity", "--steps"]
+    steps = json.loads(run("train", *files, *options, "--json").stdout)["steps"]
+    assert {step["group"] for step in steps} == set(map(str, files))
+    assert not any(step["passed_over"] for step in steps)
+    shown = run("train", *files, *options, "--global-merges", "1").stdout
+    assert f"  {files[0]} chooses" in shown
+    assert "chooses" not in shown.partition("step 2")[0]
 
 
 def test_files_and_resumed_training_have_groups_too(tmp_path):

@@ -381,6 +381,8 @@ struct Learned {
     left_out: Option<(usize, i64, i64)>,
     /// By group: the length that measures its need, in tokens, before and after.
     groups: Vec<(i64, i64)>,
+    /// By new merge: the place of the group that chose it; `None` if all groups together did.
+    choosers: Vec<Option<usize>>,
     interrupted: bool,
     best_count_at_stop: Option<i64>,
 }
@@ -476,6 +478,7 @@ impl Corpus {
             n_names: trained.vocabulary.iter().filter(|(_, token)| is_name(token.kind)).count(),
             left_out: left_out.map(|out| (out.n_characters, out.n_occurrences, out.n_total)),
             groups: trained.groups.iter().map(|it| (it.initial, it.current)).collect(),
+            choosers: take(&mut trained.choosers),
             interrupted: trained.stop == Stop::Caller,
             best_count_at_stop: match trained.stop {
                 Stop::Target | Stop::Caller => None,

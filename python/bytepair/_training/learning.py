@@ -113,6 +113,7 @@ class Learner:
         self.corpora = [self._empty_corpus() for _ in range(groups.n_corpora)]
         self.corpus = self.corpora[0]
         self.n_lines = [0] * groups.n_corpora
+        self.choosers: list[int | None] = []
         self.memory_limit = options.get("memory_limit")
         check_memory(self.memory_limit)
         self.folder: TemporaryFolder | None = None
@@ -275,6 +276,7 @@ class Learner:
         )
         tokenizer = Tokenizer(core)
         n_names, interrupted = learned.pop("n_names"), learned.pop("interrupted")
+        self.choosers = learned.pop("choosers")
         if self.log_path and summary and course:
             log = self._log(tokenizer, n_names, summary, course)
             keep = self.options.get("on_log") or partial(write_log, self.log_path)

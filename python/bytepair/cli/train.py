@@ -192,7 +192,7 @@ def train(
     """
     target = Target(output, format, log)
     target.check(wanted, has_steps=steps)
-    parity = parity_of(wanted, has_steps=steps)
+    parity = parity_of(wanted)
     if "resume" in wanted:
         chosen = {name: wanted.get(name) for name in ("dialect", "pattern")}
         wanted["resume"] = read_earlier(wanted["resume"], **chosen)
@@ -240,10 +240,10 @@ def train(
         print(json.dumps(result | (walk.as_object(tokenizer) if walk else {})))
 
 
-def parity_of(wanted: dict[str, Any], *, has_steps: bool) -> bytepair.Parity | None:
+def parity_of(wanted: dict[str, Any]) -> bytepair.Parity | None:
     """Take the options of parity out of those of training.
 
-    >>> parity_of({"parity": True, "window": 9}, has_steps=False).window
+    >>> parity_of({"parity": True, "window": 9}).window
     9
     """
     names = ("parallel", "ratio", "window", "global_merges")
@@ -253,9 +253,6 @@ def parity_of(wanted: dict[str, Any], *, has_steps: bool) -> bytepair.Parity | N
             message = f"--{next(iter(given)).replace('_', '-')} needs --parity"
             raise click.UsageError(message)
         return None
-    if has_steps:
-        message = "--steps does not show which language chooses; leave --parity out"
-        raise click.UsageError(message)
     return bytepair.Parity(**given)
 
 

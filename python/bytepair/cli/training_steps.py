@@ -12,6 +12,7 @@ from bytepair.analyze._trace.draw_training import pieces_lines, step_lines
 from bytepair.analyze._trace.training import (
     MAX_PIECE_BYTES,
     TOO_LARGE,
+    Choices,
     Piece,
     Ties,
     TrainingStep,
@@ -30,10 +31,20 @@ __all__ = ["Steps"]
 
 
 class Stage(NamedTuple):
-    """Pieces with their counts, and the number of the first merge that was learned from them."""
+    """Pieces with their counts, the number of the first merge that was learned from them, and who learned."""
 
     first: int
     pieces: list[tuple[bytes, int]]
+    group_of_piece: list[str]
+    learner: Learner
+
+    @property
+    def choices(self) -> Choices:
+        """Who chose each merge, after training."""
+        names = self.learner.groups.names
+        choosers = self.learner.choosers
+        groups = [None if place is None else names[place] for place in choosers]
+        return Choices(self.group_of_piece, groups)
 
 
 class Steps:
@@ -55,11 +66,16 @@ class Steps:
         if learner.scale != 1:
             message = "steps: weights must be whole numbers"
             raise TrainingError(message)
-        pieces = learner.corpus.pieces(MAX_PIECE_BYTES)
-        if pieces is None:
-            raise TrainingError(TOO_LARGE)
+        pieces: list[tuple[bytes, int]] = []
+        owners: list[str] = []
+        for name, corpus in zip(learner.groups.names, learner.corpora, strict=False):
+            found = corpus.pieces(MAX_PIECE_BYTES)
+            if found is None:
+                raise TrainingError(TOO_LARGE)
+            pieces += found
+            owners += [name] * len(found)
         first = len(learner.resume.merges) + 1 if learner.resume else 1
-        self.stages.append(Stage(first, pieces))
+        self.stages.append(Stage(first, pieces, owners, learner))
         self.ties = cast("Ties", learner.dialect.ties)
         self.cuts = learner.options.get("cuts")
 
@@ -70,18 +86,22 @@ class Steps:
 
     def _steps(self, tokenizer: Tokenizer, number: int) -> Iterator[TrainingStep]:
         """Yield the steps of a stage, which ends where the next one begins."""
-        first, pieces = self.stages[number]
+        stage, *later = self.stages[number:]
         steps = training_steps(
-            tokenizer, pieces, ties=self.ties, first=first, cuts=self.cuts
+            tokenizer,
+            stage.pieces,
+            ties=self.ties,
+            first=stage.first,
+            cuts=self.cuts,
+            choices=stage.choices,
         )
-        later = self.stages[number + 1 :]
-        return islice(steps, later[0].first - first if later else None)
+        return islice(steps, later[0].first - stage.first if later else None)
 
     def _lines(self, tokenizer: Tokenizer) -> Iterator[Line]:
         names = tokenizer.vocabulary
-        for number, (first, pieces) in enumerate(self.stages):
+        for number, stage in enumerate(self.stages):
             start = before_merging(
-                tokenizer, pieces, n_merges=first - 1, cuts=self.cuts
+                tokenizer, stage.pieces, n_merges=stage.first - 1, cuts=self.cuts
             )
             yield from pieces_lines(start, names)
             for step in self._steps(tokenizer, number):
@@ -104,6 +124,7 @@ def _as_object(step: TrainingStep, names: list[str]) -> dict[str, Any]:
 
     return {
         "step": step.number,
+        "group": step.group,
         "chosen": pair(step.chosen),
         "token": step.token,
         "ties": step.ties,

@@ -70,6 +70,8 @@ pub(super) struct Engine<'e> {
     needs: Option<Needs>,
     /// By group: the shares whose length measures its need. Empty if there is one group.
     measured: Vec<Range<usize>>,
+    /// The group that chooses now; `None` if all do.
+    chooser: Option<usize>,
     /// Sum up the changes of all shares for one merge.
     sums: Sides<Sums>,
     changes: Sides<Vec<Change>>,
@@ -86,6 +88,8 @@ struct Turn {
 #[derive(Clone, Copy)]
 pub(super) struct Done {
     pub(super) count: i64,
+    /// The group that chose it; `None` if all did.
+    pub(super) group: Option<usize>,
     /// The length of the corpus in tokens after it.
     pub(super) n_corpus_tokens: i64,
 }
@@ -122,6 +126,7 @@ impl<'e> Engine<'e> {
             groups,
             needs,
             measured,
+            chooser: None,
             sums: Sides::default(),
             changes: Sides::default(),
             n_corpus_tokens,
@@ -150,6 +155,7 @@ impl<'e> Engine<'e> {
         };
         let (workers, mut plan) = (self.workers, self.workers.plan_mut());
         let ranking = &mut self.rankings[turn.ranking];
+        self.chooser = ranking.group;
         self.batches.choose(ranking, turn.max_len, &mut plan, workers)?;
         vocabulary.push_new_merges(plan.jobs.iter().map(|job| Merge {
             left: job.left,
@@ -407,7 +413,8 @@ impl<'e> Engine<'e> {
             lengths
                 .zip(&self.measured)
                 .for_each(|(length, range)| length.current -= n_fewer(range));
-            done.push(Done { count, n_corpus_tokens: self.n_corpus_tokens });
+            let (n_corpus_tokens, group) = (self.n_corpus_tokens, self.chooser);
+            done.push(Done { count, group, n_corpus_tokens });
         }
         done
     }

@@ -194,6 +194,8 @@ pub struct Trained {
     pub left_out: Option<LeftOut>,
     /// By group: the length by which its need was measured. Empty without parity.
     pub groups: Vec<GroupLength>,
+    /// By new merge: the group that chose it; `None` if all groups together did.
+    pub choosers: Vec<Option<usize>>,
 }
 
 impl Trained {
@@ -277,12 +279,12 @@ pub fn train_groups<C: Borrow<PieceCounts>>(
         let problem = "has a token that no merge of it makes, and that is learned now";
         return Err(Error::option("resume", problem));
     }
-    let MergeLog { merge_counts, tokens_after, .. } = log;
+    let MergeLog { merge_counts, tokens_after, choosers, .. } = log;
     if merge_counts.len() == n_earlier + tokens_after.len() {
         vocabulary.set_merge_counts(merge_counts);
     }
     push_names(&mut vocabulary, units, options)?;
-    Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, left_out, groups })
+    Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, left_out, groups, choosers })
 }
 
 /// The names of tokens that are no text, such as added tokens, if text may be written alike. Such text may occur
@@ -328,6 +330,8 @@ struct MergeLog {
     merge_counts: Vec<i64>,
     /// By new merge: the length of the corpus in tokens after it.
     tokens_after: Vec<i64>,
+    /// By new merge: the group that chose it.
+    choosers: Vec<Option<usize>>,
 }
 
 impl MergeLog {
@@ -345,11 +349,12 @@ impl MergeLog {
                 return Ok(Stop::Target);
             }
             let done = engine.merge_next(n_left, vocabulary)?;
-            let Some(&Done { count, n_corpus_tokens }) = done.last() else {
+            let Some(&Done { count, n_corpus_tokens, .. }) = done.last() else {
                 return Ok(Stop::MinCount(engine.best_count()?));
             };
             self.merge_counts.extend(done.iter().map(|done| done.count));
             self.tokens_after.extend(done.iter().map(|done| done.n_corpus_tokens));
+            self.choosers.extend(done.iter().map(|done| done.group));
             let n_merges = self.n_merges();
             let so_far = TrainProgress { n_merges, max_merges, n_corpus_tokens, count };
             if progress(so_far)?.is_break() {

@@ -47,6 +47,7 @@ def step_lines(step: TrainingStep, names: Sequence[Name | None]) -> Iterator[Lin
         Run(f"step {step.number}: {merge} → "),
         Run(_name(names, step.token), NEW),
         Run(f"  (id {step.token})", "note"),
+        Run("" if step.group is None else f"  {step.group} chooses", "note"),
     ]
     yield from _pairs(step, names)
     if step.passed_over:

@@ -9,7 +9,7 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise, takewhile
+from itertools import chain, groupby, pairwise, repeat, takewhile
 from typing import Literal, TypeAlias, get_args
 
 from bytepair import Tokenizer, TokenizerError, TrainingError
@@ -79,6 +79,8 @@ class TrainingStep(Result):
         The distinct pieces after the merge, in the order of their first occurrence.
     n_tokens
         The length of the corpus after the merge, in tokens.
+    group
+        The group that chose, by whose counts the pairs are; ``None`` if the whole corpus did.
     """
 
     number: int
@@ -90,6 +92,19 @@ class TrainingStep(Result):
     ties: Ties
     pieces: tuple[Piece, ...]
     n_tokens: int
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Where groups choose in turn: the group of each piece, and for each step the group that chose."""
+
+    group_of_piece: Sequence[str] = ()
+    choosers: Sequence[str | None] = ()
+
+    def of_step(self, number: int) -> str | None:
+        """Return the group that chose, ``None`` for the whole corpus."""
+        return self.choosers[number] if number < len(self.choosers) else None
 
 
 def training_steps(
@@ -99,13 +114,14 @@ def training_steps(
     ties: Ties,
     first: int = 1,
     cuts: GivenCuts | StrPath | None = None,
+    choices: Choices = Choices(),
 ) -> Iterator[TrainingStep]:
     """Yield the steps of the training that made a tokenizer.
 
     ``pieces`` has the pieces that it learned from, with their counts, in the order of their
     first occurrence; ``ties`` is the rule for ties of the training. Steps before ``first`` are
     repeated but not returned: they belong to the tokenizer that training continued from.
-    ``cuts`` are those of the training.
+    ``cuts`` are those of the training, and ``choices`` those of groups, from ``first`` on.
 
     >>> import bytepair
     >>> counts = {b"low": 5, b"lower": 2}
@@ -129,7 +145,7 @@ def training_steps(
     n_bytes = sum(len(piece) for piece, _count in pieces)
     if n_bytes > MAX_PIECE_BYTES:
         raise TrainingError(TOO_LARGE)
-    return _steps(tokenizer, pieces, ties, first, cuts)
+    return _steps(tokenizer, pieces, ties, first, cuts, choices)
 
 
 def before_merging(
@@ -150,15 +166,22 @@ def _steps(
     ties: Ties,
     first: int,
     cuts: GivenCuts | StrPath | None,
+    choices: Choices,
 ) -> Iterator[TrainingStep]:
-    words = _words(tokenizer, pieces, first - 1, cuts)
+    owned = zip(pieces, choices.group_of_piece or repeat(""), strict=False)
+    words_of = {
+        group: _words(tokenizer, [piece for piece, _ in rows], first - 1, cuts)
+        for group, rows in groupby(owned, lambda row: row[1])
+    }
+    words = list(chain.from_iterable(words_of.values()))
     names = [
         name.encode() if isinstance(name, str) else name or b""
         for name in tokenizer.vocabulary
     ]
     merges = tokenizer.inspect().merge_log[first - 1 :]
     for number, (left, right, token, _count) in enumerate(merges, first):
-        counts = _count_pairs(words)
+        group = choices.of_step(number - first)
+        counts = _count_pairs(words if group is None else words_of[group])
         merged = (left, right)
         preferred = _preferred(counts, ties, names)
         before = set(takewhile(merged.__ne__, preferred))
@@ -178,6 +201,7 @@ def _steps(
             ties=ties,
             pieces=tuple(Piece(tuple(word), count) for word, count in words),
             n_tokens=sum(len(word) * count for word, count in words),
+            group=group,
         )
 
 
