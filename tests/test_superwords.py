@@ -175,6 +175,12 @@ def test_the_command_trains_and_shows_both_stages(tmp_path):
     steps = json.loads(run(*command, "--steps", "--json").stdout)["steps"]
     assert [step["step"] for step in steps] == list(range(1, 10))
     assert max(len(step["pieces"]) for step in steps[:4]) > len(steps[4]["pieces"])
+    options = ["--superwords", "4", "--merges", "9", "--whole-words", "-o", own]
+    options += ["--log", tmp_path / "log", "--steps", "--json"]
+    steps = json.loads(run("train", corpus, *options).stdout)["steps"]
+    logged = bytepair.read_log(tmp_path / "log").steps
+    assert [step["chosen"]["count"] for step in steps] == [s.count for s in logged]
+    assert not any(step["passed_over"] for step in steps)
     options = ["--superwords", "auto", "--merges", "30", "--whole-words", "-o", own]
     run("train", corpus, *options)
     words, options = tmp_path / "words.json", ["--merges", "40", "--superwords", "20"]

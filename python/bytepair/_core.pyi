@@ -79,6 +79,7 @@ __all__ = [
     "token_texts",
     "unicode_scripts",
     "unreached",
+    "whole_words",
     "why_in_no_piece",
     "why_it_stays",
     "with_added_tokens",
@@ -1760,6 +1761,11 @@ def shorten(
     tokenizer: Tokenizer, vocab_size: int | None, merges: int | None
 ) -> Tokenizer:
     """Return a tokenizer with fewer merges: with ``merges``, or with as many as ``vocab_size`` allows."""
+
+def whole_words(
+    tokenizer: Tokenizer, pieces: Sequence[str | bytes]
+) -> list[list[int | None]]:
+    """Return how pieces begin where only whole words of a tokenizer are joined: the id of each, ``None`` for other tokens."""
 
 def with_special_tokens(
     tokenizer: Tokenizer, tokens: Sequence[tuple[str, int | None]]

@@ -75,7 +75,7 @@ mod _core {
             graphemes,
             reachability::{id_of_written, merged_units, unreached, why_in_no_piece, with_missing},
         },
-        training::Corpus,
+        training::{Corpus, whole_words},
     };
 
     use pyo3::prelude::*;

@@ -14,7 +14,7 @@ use bytepair::train::{
     CharacterLimits, Cuts, Earlier, Forbids, Function, Parity, Stop, Ties, TokenLimits,
     TrainOptions, Trained, Window,
 };
-use bytepair::vocabulary::TokenKind;
+use bytepair::vocabulary::{TokenId, TokenKind};
 use bytepair::{Error, ErrorKind, Forbidden, Scope, Tokenizer};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
@@ -334,6 +334,16 @@ impl From<ParityArgument> for Parity {
     fn from(ParityArgument(ratios, window, alpha, global_merges): ParityArgument) -> Self {
         Self { ratios, window: window.map(|len| Window { len, alpha }), global_merges }
     }
+}
+
+/// Return how pieces begin where only whole words of a tokenizer are joined: the id of each, ``None`` for other tokens.
+#[pyfunction]
+pub(crate) fn whole_words(
+    tokenizer: PyRef<'_, CoreTokenizer>,
+    pieces: Vec<Text>,
+) -> PyResult<Vec<Vec<Option<TokenId>>>> {
+    let Function(begin) = tokenizer.0.whole_words().or_raise()?;
+    pieces.iter().map(|piece| begin(piece.bytes()).or_raise()).collect()
 }
 
 /// What a Python function returns. An exception passes through the core as an error of reading.

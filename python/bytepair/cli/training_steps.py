@@ -94,6 +94,7 @@ class Steps:
             first=stage.first,
             cuts=self.cuts,
             choices=stage.choices,
+            words=stage.learner.words,
         )
         return islice(steps, later[0].first - stage.first if later else None)
 
@@ -101,7 +102,11 @@ class Steps:
         names = tokenizer.vocabulary
         for number, stage in enumerate(self.stages):
             start = before_merging(
-                tokenizer, stage.pieces, n_merges=stage.first - 1, cuts=self.cuts
+                tokenizer,
+                stage.pieces,
+                n_merges=stage.first - 1,
+                cuts=self.cuts,
+                words=stage.learner.words,
             )
             yield from pieces_lines(start, names)
             for step in self._steps(tokenizer, number):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby, pairwise, repeat, takewhile
 from typing import Literal, TypeAlias, get_args
 
-from bytepair import Tokenizer, TokenizerError, TrainingError
+from bytepair import Tokenizer, TokenizerError, TrainingError, _core
 from bytepair._expected import expect_each, loaded
 from bytepair._io.files import StrPath
 from bytepair._results import Result
@@ -30,6 +30,7 @@ TOO_LARGE = (
     "give a smaller text"
 )
 Ties: TypeAlias = Literal["smallest_ids", "first_seen", "largest_text"]
+Word: TypeAlias = tuple[list[int], int]
 NO_ID = -1
 """Stands for a unit outside the alphabet, which is in no pair."""
 
@@ -115,13 +116,15 @@ def training_steps(
     first: int = 1,
     cuts: GivenCuts | StrPath | None = None,
     choices: Choices = Choices(),
+    words: Tokenizer | None = None,
 ) -> Iterator[TrainingStep]:
     """Yield the steps of the training that made a tokenizer.
 
     ``pieces`` has the pieces that it learned from, with their counts, in the order of their
     first occurrence; ``ties`` is the rule for ties of the training. Steps before ``first`` are
     repeated but not returned: they belong to the tokenizer that training continued from.
-    ``cuts`` are those of the training, and ``choices`` those of groups, from ``first`` on.
+    ``cuts`` are those of the training, and ``choices`` those of groups, from ``first`` on. If
+    only whole words were joined, ``words`` is the tokenizer that has them.
 
     >>> import bytepair
     >>> counts = {b"low": 5, b"lower": 2}
@@ -145,7 +148,8 @@ def training_steps(
     n_bytes = sum(len(piece) for piece, _count in pieces)
     if n_bytes > MAX_PIECE_BYTES:
         raise TrainingError(TOO_LARGE)
-    return _steps(tokenizer, pieces, ties, first, cuts, choices)
+    begun = _begun(tokenizer, pieces, first - 1, cuts, words)
+    return _steps(tokenizer, begun, ties, first, choices)
 
 
 def before_merging(
@@ -154,23 +158,23 @@ def before_merging(
     *,
     n_merges: int = 0,
     cuts: GivenCuts | StrPath | None = None,
+    words: Tokenizer | None = None,
 ) -> tuple[Piece, ...]:
     """Return the segmentation of pieces before the first merge, or after some merges."""
-    words = _words(tokenizer, pieces, n_merges, cuts)
-    return tuple(Piece(tuple(word), count) for word, count in words)
+    begun = _begun(tokenizer, pieces, n_merges, cuts, words)
+    return tuple(Piece(tuple(word), count) for part in begun for word, count in part)
 
 
 def _steps(
     tokenizer: Tokenizer,
-    pieces: Sequence[tuple[bytes, int]],
+    begun: Sequence[Sequence[Word]],
     ties: Ties,
     first: int,
-    cuts: GivenCuts | StrPath | None,
     choices: Choices,
 ) -> Iterator[TrainingStep]:
-    owned = zip(pieces, choices.group_of_piece or repeat(""), strict=False)
+    owned = zip(begun, choices.group_of_piece or repeat(""), strict=False)
     words_of = {
-        group: _words(tokenizer, [piece for piece, _ in rows], first - 1, cuts)
+        group: list(chain.from_iterable(parts for parts, _ in rows))
         for group, rows in groupby(owned, lambda row: row[1])
     }
     words = list(chain.from_iterable(words_of.values()))
@@ -205,23 +209,33 @@ def _steps(
         )
 
 
-def _words(
+def _begun(
     tokenizer: Tokenizer,
     pieces: Sequence[tuple[bytes, int]],
     n_merges: int,
     cuts: GivenCuts | StrPath | None,
-) -> list[tuple[list[int], int]]:
-    """Segment the parts of pieces into their units, and do the first merges."""
+    words: Tokenizer | None,
+) -> list[list[Word]]:
+    """Segment the parts of each piece into units and do the first merges, or into whole words."""
+    if words is not None:
+        found = _core.whole_words(words, [piece for piece, _count in pieces])
+        rows = zip(found, pieces, strict=True)
+        return [
+            [([NO_ID if id_ is None else id_ for id_ in ids], count)]
+            for ids, (_piece, count) in rows
+        ]
     cut = cutting(cuts)
-    words = [
-        (part, count)
+    begun = [
+        [
+            (part, count)
+            for part in _parts(_symbols(tokenizer, piece), cut(piece) if cut else ())
+        ]
         for piece, count in pieces
-        for part in _parts(_symbols(tokenizer, piece), cut(piece) if cut else ())
     ]
     for left, right, token, _count in tokenizer.inspect().merge_log[:n_merges]:
-        for word, _n in words:
+        for word, _n in chain.from_iterable(begun):
             _merge(word, left, right, token)
-    return words
+    return begun
 
 
 def _parts(symbols: Sequence[tuple[int, int]], cuts: Sequence[int]) -> list[list[int]]:
