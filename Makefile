@@ -66,7 +66,7 @@ format: $(VENV)/for-checks ## Format the sources
 bench: $(VENV)/optimised $(PEERS)/installed $(PEERS_NEXT)/installed ## Compare speed with other libraries; BENCHMARKS="encode linear" selects
 	PYTHONPATH=python $(PEERS)/bin/python -m benchmarks $(BENCHMARKS)
 
-bench-train: BENCHMARKS ?= train train-mixed train-piece train-counts train-superwords
+bench-train: BENCHMARKS ?= train train-mixed train-piece train-counts train-methods
 bench-train: bench ## Compare training with other trainers; BENCHMARKS="train --file my.txt" or "train-mixed --large" selects
 
 bench-encode: BENCHMARKS ?= encode encode-latency encode-document encode-worst encode-file

@@ -10,7 +10,7 @@ import bytepair
 from . import Case, Work
 
 PARTS = ("pattern", "byte_ids", "unmatched", "min_count", "ties", "dialect")
-METHODS = ("superwords", "whole_words", "max_words", "forbid")
+METHODS = ("superwords", "whole_words", "max_words", "forbid", "min_sources")
 OPTIONS = (*PARTS, *METHODS, "separator", "memory_limit")
 
 
