@@ -48,6 +48,11 @@ const NEAR_RATIO: i64 = 4;
 /// How many pairs are wanted for each merge that is left: some pairs will be broken up by other merges. If too few are
 /// found, another survey of all slots has to follow for a few merges.
 const N_PAIRS_PER_MERGE: usize = 2;
+/// Of several groups, each may choose so many times its equal share of the merges before another survey has to follow.
+/// Lists for all merges in every group would take twice the memory.
+const N_EQUAL_SHARES: usize = 2;
+/// And so many pairs more, so that the last merges do not need a survey each.
+const N_SPARE_PAIRS: usize = if crate::SMALL { 1 } else { 1000 };
 /// The floor falls by at least one part in this many.
 const LEAST_FALL: i64 = 3;
 /// From this many places on, the other threads take part in a batch. In tests they do for some batches.
@@ -249,6 +254,8 @@ impl<'e> Engine<'e> {
     /// Those of a veto.
     fn survey(&mut self, lowest: i64, n_left: usize) -> Result<()> {
         let n_wanted = n_left.saturating_mul(N_PAIRS_PER_MERGE);
+        let n_shared = (n_wanted / self.groups.len()).saturating_mul(N_EQUAL_SHARES);
+        let n_wanted = n_wanted.min(n_shared.saturating_add(N_SPARE_PAIRS));
         let workers = self.workers;
         workers.step_in_parallel(Step::Compact);
         workers.plan_mut().n_slots = workers.shares().map(|share| share.n_slots()).sum();
