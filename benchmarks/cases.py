@@ -166,6 +166,13 @@ def _is_at_hand(engine: str) -> bool:
 def _prepared(wanted: dict[str, Any], case: dict[str, Any], scratch: Path) -> Path:
     """Write the text of a case once, and the same cut into documents."""
     text = texts.corpus(case["sources"][0])
+    if case.get("parity"):
+        sources = case["sources"]
+        parts = [
+            {"sources": [it], "n_bytes": case["n_bytes"] // len(sources)}
+            for it in sources
+        ]
+        case["groups"] = [str(_mixed(part, scratch)) for part in parts]
     if case["n_bytes"]:
         text = _mixed(case, scratch)
     if not wanted["document_bytes"]:

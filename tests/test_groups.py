@@ -1,5 +1,6 @@
 """Parity between languages: equal to the public trainer, and refused where it cannot be had."""
 
+import gzip
 import json
 import random
 from pathlib import Path
@@ -174,6 +175,14 @@ def test_files_and_resumed_training_have_groups_too(tmp_path):
     later = bytepair.train(files, merges=12, resume=earlier, **options)
     assert later.merges == at_once.merges
     assert reports[-1]["groups"] == lengths
+    packed = tmp_path / "packed.txt.gz"
+    packed.write_bytes(gzip.compress(files[0].read_bytes()))
+    options["parity"] = Parity(parallel=[packed, files[0], files[0]])
+    assert len(bytepair.train(files, merges=12, **options).merges) == 12
+    with pytest.raises(TokenizerError, match="given twice"):
+        bytepair.train([*files, files[0]], merges=12, **options)
+    with pytest.raises(TokenizerError, match="the same file as the input"):
+        bytepair.train(files, merges=12, log=packed, **options)
     parity = Parity(window=2)
     with pytest.raises(TokenizerError, match="train from the beginning"):
         bytepair.train(files, merges=12, resume=earlier, **OPTIONS | {"parity": parity})

@@ -10,15 +10,16 @@ import bytepair
 from . import Case, Work
 
 PARTS = ("pattern", "byte_ids", "unmatched", "min_count", "ties", "dialect")
-METHODS = ("superwords", "whole_words", "max_words", "forbid", "min_sources")
+METHODS = ("superwords", "whole_words", "max_words", "forbid", "min_sources", "parity")
 OPTIONS = (*PARTS, *METHODS, "separator", "memory_limit")
 
 
 def trainer(case: Case, path: Path, n_threads: int) -> Callable[[], bytepair.Tokenizer]:
     """Train with the parts of the dialect that the case names."""
     options = {name: case[name] for name in OPTIONS if name in case}
+    texts = case.get("groups", path)
     return lambda: bytepair.train(
-        path, merges=case["merges"], threads=n_threads, **options
+        texts, merges=case["merges"], threads=n_threads, **options
     )
 
 

@@ -353,7 +353,11 @@ def _refuse_overwriting(files: object, options: TrainingOptions) -> None:
     """Refuse a log that would replace a file that is read."""
     from bytepair._io.overwriting import refuse_overwriting
 
-    names = [*_each(files), options.get("resume")]
+    parallel = getattr(options.get("parity"), "parallel", None)
+    if isinstance(parallel, Mapping):
+        parallel = parallel.values()
+    given = options.get("resume"), options.get("cuts")
+    names = [*_each(files), *_each(parallel or []), *given]
     inputs = [getattr(name, "path", name) for name in names]
     paths = [path for path in inputs if isinstance(path, (str, os.PathLike))]
     refuse_overwriting(paths, [options["log"]])

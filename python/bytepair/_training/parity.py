@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
 from bytepair._expected import expect, expect_each
+from bytepair._labels import argument
 from bytepair._names import refuse_set
 from bytepair._ranges import check_range
 from bytepair.errors import TrainingError
@@ -134,14 +135,16 @@ def groups_of(
     parity = Parity() if parity is True else parity
     expect("parity", parity, Parity, "True or a Parity")
     if given is None:
-        message = (
-            "parity: there are no groups; give a file or an iterable of texts for each"
-        )
+        message = f"{argument('parity')}: there are no groups; give a file or an iterable of texts for each"
         raise TrainingError(message)
     names = [
         os.fspath(name) if isinstance(name, os.PathLike) else str(name)
         for name in given
     ]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        message = f"{argument('parity')}: the group {twice!r} is given twice"
+        raise TrainingError(message)
     check_range(window=parity.window, global_merges=parity.global_merges)
     parallel = _in_order("parallel", parity.parallel, names)
     ratio = _in_order("ratio", parity.ratio, names)
@@ -158,16 +161,16 @@ def groups_of(
     return Groups(names, parallel, core)
 
 
-def _in_order(argument: str, given: Any, names: Sequence[str]) -> list[Any]:  # noqa: ANN401
+def _in_order(option: str, given: Any, names: Sequence[str]) -> list[Any]:  # noqa: ANN401
     """Return one value for each group, in their order."""
     if given is None:
         return []
     if isinstance(given, Mapping):
         by_name = {str(name): value for name, value in given.items()}
         if by_name.keys() != set(names):
-            message = f"{argument}: the names are {sorted(by_name)}, and those of the groups {sorted(names)}"
+            message = f"{argument(option)}: the names are {sorted(by_name)}, and those of the groups {sorted(names)}"
             raise TrainingError(message)
         return [by_name[name] for name in names]
-    expect(argument, given, Iterable, "a list with a value for each group")
-    refuse_set(argument, given, "which group each is for")
+    expect(option, given, Iterable, "a list with a value for each group")
+    refuse_set(option, given, "which group each is for")
     return [given] if isinstance(given, (str, bytes)) else list(given)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair._labels import argument
@@ -113,14 +112,13 @@ def count_files(
     for (source, multiplier, place), is_whole in zip(sources, are_whole, strict=True):
         corpus = learner.corpora[place]
         corpus.set_weight(multiplier)
-        if is_whole and source.is_stored_text:
+        if is_whole and source.is_stored_text and place < n_groups:
             told = tell if learner.telling.report else None
             corpus.add_file(source.path, told)
-            if place >= n_groups:
-                with Path(source.path).open("rb") as lines:
-                    learner.n_lines[place] += sum(1 for _line in lines)
         else:
-            _count_blocks(corpus, Part(source), reading, tally, tell)
+            learner.n_lines[place] += _count_blocks(
+                corpus, Part(source), reading, tally, tell
+            )
         n_before += source.size
 
 
@@ -130,18 +128,27 @@ def _count_blocks(
     reading: ReadOptions,
     tally: Tally,
     tell: Callable[[int], None],
-) -> None:
-    """Count a source that is read block by block, and report how many of its bytes are done."""
+) -> int:
+    """Count a source that is read block by block, and report how many of its bytes are done.
+
+    Return the number of lines, or 0 if lines are texts.
+    """
+    n_lines, last = 0, b"\n"
     with naming(part.source.path):
         if not is_whole_text(part.source, reading):
             for rows in read_rows(part, reading, tally):
                 corpus.add_rows((rows.data, rows.offsets))
                 tell(tally.place(part))
-            return
+            return 0
         with open_text(part, tally) as read:
 
             def read_and_tell(most: int) -> bytes:
+                nonlocal n_lines, last
                 tell(tally.place(part))
-                return read(most)
+                data = read(most)
+                n_lines += data.count(b"\n")
+                last = data or last
+                return data
 
             corpus.add_stream(read_and_tell)
+    return n_lines + (not last.endswith(b"\n"))

@@ -96,9 +96,8 @@ def _forbids(
 ) -> bool:
     try:
         answer = veto(_text(left), _text(right))
-    except (
-        KeyboardInterrupt
-    ):  # what was learned is returned as soon as this pair is decided
+    except KeyboardInterrupt:
+        # What was learned is returned as soon as this pair is decided.
         stop()
         answer = veto(_text(left), _text(right))
     if not isinstance(answer, bool):
