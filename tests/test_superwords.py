@@ -125,6 +125,7 @@ def test_every_learned_superword_is_encoded():
     bytepair.train_from_iterator(TEXTS, **OPTIONS, progress=reports.append)
     assert reports[-1].tokens == 9 * len(tokens)
     assert [report.phase for report in reports].count("done") == 1
+    assert reports[-1].report["new_merges"] == reports[-1].report["merges"]
 
 
 def test_ids_of_a_tokenizer_to_resume_from_stay():

@@ -14,7 +14,7 @@ encoder of BoundlessBPE avoids.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -46,6 +46,8 @@ WITHOUT_AUTO = {
     "initial_merges": "initial_merges",
 }
 """Options that do not apply where merges are put in another order, and their names for users."""
+OF_WORDS = ("left_out", "dropped_pieces", "dropped_occurrences")
+"""Numbers of the first stage, as options that choose pieces and characters apply to it alone."""
 FIRST_PATTERN = ("pattern", "pattern_flavour", "unmatched")
 """Options of the pattern of the first stage."""
 Learn: TypeAlias = Callable[[Learner], Tokenizer]
@@ -88,6 +90,8 @@ class Stages:
     learn: Learn
     options: Mapping[str, Any]
     scale: int
+    reports: list[dict[str, Any]] = field(default_factory=list)
+    """Those of the stages before the last one."""
 
     @property
     def pattern(self) -> Any:  # noqa: ANN401 -- as a user gives it
@@ -154,15 +158,34 @@ class Stages:
         tell = reporter(self.options.get("progress"))
 
         def tell_of_steps(progress: Progress) -> None:
-            if tell and progress.phase != "done":
+            if progress.phase == "done":
+                self.reports.append(progress.report)
+            elif tell:
                 tell(replace(progress, corpus=""))
 
         return {**self.options, "progress": tell and tell_of_steps}
 
+    def _finally(self) -> dict[str, Any]:
+        """Return the options of the last stage, whose report has numbers of the first."""
+        tell = reporter(self.options.get("progress"))
+
+        def tell_of_all(progress: Progress) -> None:
+            report, first = progress.report, self.reports[0] if self.reports else {}
+            if report and first:
+                report |= {name: first[name] for name in OF_WORDS}
+                report["new_merges"] += first["new_merges"]
+            if report and "new_ids" in first:
+                report["new_ids"] += report["unchanged_ids"] - first["unchanged_ids"]
+                report["unchanged_ids"] = first["unchanged_ids"]
+            if tell:
+                tell(progress)
+
+        return self._later({**self.options, "progress": tell and tell_of_all})
+
     def learn_beyond(self, words: Tokenizer, log: MergeLog | None = None) -> Tokenizer:
         """Learn the second stage."""
         start = self._second(self.dialect(), words, log)
-        return self.learn(Learner(self._later(self.options), self.scale, start))
+        return self.learn(Learner(self._finally(), self.scale, start))
 
     def _second(
         self, dialect: _core.Dialect, words: Tokenizer, log: MergeLog | None = None
@@ -198,7 +221,7 @@ class Stages:
             [merges[place] for place in kept], [counts[place] for place in kept]
         )
         begun = Earlier(Tokenizer(core), keeps_ids=False)
-        given = self._later(self.options) | _exactly(n_merges)
+        given = self._finally() | _exactly(n_merges)
         return self.learn(Learner(given, self.scale, Start(dialect, begun)))
 
     def check(self) -> None:
