@@ -249,7 +249,7 @@ def test_text_that_can_be_read_once_is_refused(tmp_path):
     """An iterator, standard input, and counts."""
     with pytest.raises(TrainingError, match="read twice"):
         bytepair.train_from_iterator(iter(TEXTS), **OPTIONS)
-    with pytest.raises(TrainingError, match="these counts do not tell"):
+    with pytest.raises(TrainingError, match="counts do not say"):
         bytepair.train_from_counts({"a b": 3}, **OPTIONS)
     command = [
         "train",

@@ -120,38 +120,38 @@ def train(
         ``whole_characters``
             Learn no token that ends within a character, unless it is a part of one.
         ``max_words``, ``one_script``
-            Learn no token of more words than this, which spaces separate; none with
-            characters of several scripts.
+            Learn no token of more words than this, where only spaces separate words; and no
+            token with characters of several scripts.
         ``forbid``
             Learn no token in which this pattern matches: a regular expression,
-            ``"colon-space"``, ``"letter-digit"``, or a list of these. Marks are no part of
-            the text of a token.
+            ``"colon-space"``, ``"letter-digit"``, or a list of these. The text of a token does
+            not include marks.
         ``veto``
-            A function of two tokens, as they are written, that returns whether they must
+            A function that takes two tokens, with their marks, and returns whether they must
             not be merged. It is called once in each stage for each pair that is frequent enough.
         ``cuts``
-            A function that takes a piece, such as ``" lower"``, and returns its parts, as a list of
-            texts: no merge crosses from one to the next. Or a file of words, one in each line,
-            with spaces where they are cut; a piece is cut within each of these words. It applies to
-            training alone. Functions see bytes that are no part of a character as
-            :func:`os.fsdecode` gives them.
+            A function that takes a piece, such as ``" lower"``, and returns its parts as a list of
+            texts, ``[" low", "er"]``. No merge crosses from one part to the next. Or a file of
+            words, one in each line, with spaces where they are cut (``un happi ness``); they are
+            cut where they are whole words of a piece. Cuts apply only to training. Functions get
+            bytes that are not UTF-8 as lone surrogates, as from :func:`os.fsdecode`.
         ``superwords``, ``superword_pattern``, ``whole_words``
             Learn this many merges within words, which the pattern of the dialect separates.
-            Then read the text once more, cut by the second pattern (``"superwords"``, which
-            cuts hardly anything but numbers and rows of punctuation), and learn merges
-            beyond words. The tokenizer has the second pattern. With ``whole_words``, only words
-            that are one token each are joined. ``"auto"`` does that too, and merges beyond words
-            replace less frequent ones within words.
+            Then read the text again, split by the second pattern, and learn merges beyond
+            words, up to the size. By default, the second pattern is ``"superwords"``, which splits
+            off little but numbers and runs of punctuation. The tokenizer has the second pattern.
+            With ``whole_words``, only words that are one token each are joined. ``superwords="auto"``
+            does that too, and lets merges beyond words replace less frequent ones within words.
         ``parity``
             ``True`` or a :class:`bytepair.Parity`: each of ``files``, a file, a glob or a folder,
-            is a group, such as a language, and the group most in need chooses the next
-            merge. The report says in ``groups`` how long their texts were and are, in tokens.
+            is a group, such as a language, and the group most in need chooses the next merge.
+            ``groups`` in the report has the length of the text of each, in tokens, before and after.
         ``min_piece_count``
             Leave out pieces that occur less often. The report says how many; characters
             and tokens are those of the pieces that stay.
         ``min_sources``
-            Leave out pieces that occur in fewer documents, or, of counts by group, in fewer
-            of the chosen groups. Weights do not matter.
+            Leave out pieces that occur in fewer documents than this, or in fewer of the chosen
+            groups of counts by group, whatever their weights.
         ``character_coverage``, ``max_alphabet``
             For dialects of characters: which of them get ids. As few of the most frequent ones
             as make up this share of the text (``0.9995``, as in SentencePiece), and at most so
@@ -172,8 +172,8 @@ def train(
             training alone) are those of the call, or of the named dialect with the same
             parts.
         ``initial_merges``
-            Merges to begin with, as pairs of tokens: ``tokenizer.merges`` or a part of it.
-            The ids of their tokens are those of training at once.
+            Merges to begin with, as pairs of tokens: ``tokenizer.merges`` or the first of them.
+            Their tokens get the ids that they would get if they were learned.
         ``log``
             Where to write the merge log (:func:`bytepair.read_log`). Where training
             goes on and the file is the log so far, new steps follow the earlier ones.
@@ -236,7 +236,7 @@ def train_from_iterator(
 ) -> Tokenizer:
     """Train a tokenizer on texts, each ``str`` or ``bytes``; see :func:`train`.
 
-    With ``parity``, a mapping has the texts of each group by its name.
+    With ``parity``, ``texts`` is a mapping from the name of each group to its texts.
 
     >>> import bytepair
     >>> texts = ["newer newer newer", "lower lower"]
@@ -254,7 +254,7 @@ def train_from_iterator(
     by_name = texts if isinstance(texts, Mapping) else None
     groups = groups_of(options, by_name)
     if by_name is not None and groups.parity is None:
-        message = "texts by name are groups: give parity=True, or a list of the texts"
+        message = "texts is a mapping, whose keys are groups: add parity=True, or give a list of texts"
         raise TrainingError(message)
     corpora: list[Any] = [texts]
     if by_name is not None:

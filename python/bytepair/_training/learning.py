@@ -64,7 +64,7 @@ class Learner:
     and last code points of characters without which no learned token occurs. ``n_added``
     is how many added tokens were found, times the weights of their files. ``start`` replaces what
     the options say of the dialect and of earlier merges. ``corpora`` are those of ``groups``, then
-    their parallel texts; ``corpus`` is the first, the only one without groups.
+    their parallel texts; ``corpus`` is the first of them, and the only one if there are no groups.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Learner:
         if self.min_sources is not None:
             check_count(min_sources=self.min_sources)
             if groups.parity is not None:
-                message = f"{argument('min_sources')} does not apply to {argument('parity')}, where groups are counted apart"
+                message = f"{argument('min_sources')} does not work with {argument('parity')}; leave out one of them"
                 raise TrainingError(message)
         start = start or start_of(options)
         self.words = start.words
@@ -326,11 +326,11 @@ class Learner:
         """Refuse ``min_sources`` if no piece is left."""
         n_left = counted["distinct_pieces"] + self.n_added
         if self.min_sources and counted["dropped_pieces"] and not n_left:
-            of_text = amount(counted["texts"], "document")
-            sources = amount(self.n_groups, "group") if self.n_groups else of_text
+            unit = "group" if self.n_groups else "document"
+            found = self.n_groups or counted["texts"]
             message = (
-                f"{argument('min_sources')}: no piece is left; there are {sources}, and a piece must "
-                f"occur in {self.min_sources:,}"
+                f"{argument('min_sources')}: no piece is left, because none occurs in "
+                f"{amount(self.min_sources, unit)}, of {found:,} in all; ask for fewer"
             )
             raise TrainingError(message)
 

@@ -1,4 +1,4 @@
-"""Parity between languages: groups that choose merges in turn, and the texts that measure their need.
+"""Parity between languages: groups that choose merges in turn, and parallel texts that say which is in need.
 
 The core chooses (`train/parity.rs`); this module checks what a user gives, before any text is read.
 """
@@ -26,28 +26,29 @@ __all__ = ["Groups", "Parity", "groups_of"]
 
 @dataclass(frozen=True)
 class Parity:
-    """How languages choose merges in turn, so that the worst-off catches up; see :func:`train`.
+    """How languages choose merges in turn, so that all need about as many tokens; see :func:`train`.
 
-    At each step one group of the corpus chooses its own most frequent pair, which is merged in
-    all of them. It is the group whose parallel text is the longest now, in tokens; with ratios
-    the one that was shortened least; with neither the one with the longest corpus. A group
-    without a pair that occurs ``min_count`` times in it is passed over.
+    At each step one group of the corpus chooses its most frequent pair, which is merged in all
+    groups. It is the group whose parallel text has the most tokens now; with ratios, the
+    group that was shortened least relative to its ratio; with neither, the group with the longest
+    corpus. A group is passed over if no pair occurs ``min_count`` times in it.
 
     Attributes
     ----------
     parallel
-        For each group the same text in its language: files as for :func:`train`, in the
-        order of the groups or by their names. They choose no pair, but their
-        characters get ids.
+        For each group the same text in its language, in the order of the groups or by their
+        names: files for :func:`train` and :func:`train_from_counts`, texts for
+        :func:`train_from_iterator`. Their pairs are not counted, but their characters get ids.
     ratio
-        For each group a number above 0: how many times shorter its text should become, relative to the others.
+        For each group a number above 0: how many times shorter its text should become, relative
+        to the others. Give either this or ``parallel``.
     window
-        Look at the last ``window`` choices: a group that made more than ``alpha`` times its
-        equal share of them waits, unless no other group has a pair.
+        A group that made more than ``alpha`` times its equal share of the last ``window``
+        choices waits, unless no other group has a pair.
     alpha
         See ``window``.
     global_merges
-        How many of the first merges are chosen by the sum over all groups.
+        How many of the first merges all groups choose together, by the sum of their counts.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class Parity:
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of a corpus by name, their parallel texts, and the choice between them as the core takes it."""
+    """The names of groups, their parallel texts, and the settings of parity as the core takes them."""
 
     names: list[str]
     parallel: list[Corpus] = field(default_factory=list)
@@ -84,7 +85,7 @@ class Groups:
         return len(self.names) + len(self.parallel)
 
     def name(self, place: int) -> str:
-        """Name a corpus in a message."""
+        """Return how a message names a corpus."""
         n_groups = len(self.names)
         if place < n_groups:
             return f"the group {self.names[place]!r}"
@@ -98,7 +99,7 @@ class Groups:
             return
         for place, report in enumerate(counted):
             if not report["distinct_pieces"]:
-                message = f"{self.name(place)} has no text"
+                message = f"{self.name(place)} is empty; give text, or leave the group out"
                 raise TrainingError(message)
         n_texts = [report["texts"] for report in counted]
         sizes = (("documents", n_texts), ("lines", n_lines))
@@ -122,12 +123,12 @@ def groups_of(
     options: Mapping[str, Any],
     given: Any,  # noqa: ANN401 -- names of any type
 ) -> Groups:
-    """Return the groups of these names, if the options ask for parity between them.
+    """Return the groups with these names if the options ask for parity, or else none.
 
     Raises
     ------
     TrainingError
-        There are no groups, or parity between them cannot be had as asked for.
+        There are no groups, or the settings of parity do not fit them.
     """
     parity = options.get("parity")
     if parity is None or parity is False:
@@ -168,7 +169,7 @@ def _in_order(option: str, given: Any, names: Sequence[str]) -> list[Any]:  # no
     if isinstance(given, Mapping):
         by_name = {str(name): value for name, value in given.items()}
         if by_name.keys() != set(names):
-            message = f"{argument(option)}: the names are {sorted(by_name)}, and those of the groups {sorted(names)}"
+            message = f"{argument(option)}: the names must be those of the groups, {sorted(names)}, not {sorted(by_name)}"
             raise TrainingError(message)
         return [by_name[name] for name in names]
     expect(option, given, Iterable, "a list with a value for each group")

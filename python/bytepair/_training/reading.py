@@ -100,7 +100,7 @@ def count_files(
         learner.limit_memory(reads_blocks=True)
     is_known = not any(isinstance(source, Stream) for source in alone)
     if learner.options.get("superwords") is not None and not is_known:
-        message = f"{argument('superwords')}: text is read twice, and a stream cannot be; store it in a file"
+        message = f"{argument('superwords')}: text is read twice, and this stream can be read only once; store it in a file"
         raise TrainingError(message)
     n_total = sum(source.size for source in alone) if is_known else None
     learner.tally = tally = Tally()

@@ -1,14 +1,13 @@
 """Training in two stages: merges within words, then merges beyond them.
 
-The second stage counts the same text again, cut by another pattern, and goes on from the merges of
-the first. As in SuperBPE, its pieces begin as these merges give them, so what is learned holds in
-encoding too. Most of its pieces are sentences, and occur once: they take about as much memory
-as the text.
+The second stage counts the same text again, split by another pattern, and continues from the merges
+of the first. As in SuperBPE, its pieces begin as these merges encode them, so training and encoding
+agree. Most of its pieces are long and occur once, so they take about as much memory as the text.
 
-As in BoundlessBPE, the second stage may join whole words alone, and ``"auto"`` lets both stages
-compete: merges beyond words replace the less frequent ones within words. Text is encoded by
-merges alone. So a superword is also found where it ends within a longer word, which the
-encoder of BoundlessBPE avoids.
+As in BoundlessBPE, the second stage may join only whole words, and ``"auto"`` lets both stages
+compete: merges beyond words replace less frequent ones within words. Encoding applies the
+merges wherever they fit, so it may also find a superword that ends within a longer word. The
+encoder of BoundlessBPE avoids this.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ WITHOUT_AUTO = {
     "on_counted": "steps",
     "initial_merges": "initial_merges",
 }
-"""Options that do not apply where merges are put in another order, and their names for users."""
+"""Options that do not work where the order of merges changes, and their names for users."""
 OF_WORDS = ("left_out", "dropped_pieces", "dropped_occurrences")
-"""Numbers of the first stage, as options that choose pieces and characters apply to it alone."""
+"""Numbers that the report takes from the first stage, because options that choose pieces and characters apply only to it."""
 FIRST_PATTERN = ("pattern", "pattern_flavour", "unmatched")
 """Options of the pattern of the first stage."""
 Learn: TypeAlias = Callable[[Learner], Tokenizer]
@@ -101,7 +100,7 @@ class Stages:
 
     @property
     def is_whole(self) -> bool:
-        """Whether only whole words are joined. Where merges stand is then not known from the tokenizer."""
+        """Whether only whole words are joined. Merges of a tokenizer then do not say how pieces are encoded."""
         is_auto = self.options["superwords"] == AUTO
         return is_auto or bool(self.options.get("whole_words"))
 
@@ -132,7 +131,7 @@ class Stages:
     def go_on(self, resume: Earlier) -> Tokenizer:
         """Continue the second stage."""
         if self.is_whole:
-            message = f"{argument('resume')}: only the first stage can be resumed with {argument('whole_words')}"
+            message = f"{argument('resume')}: with {argument('whole_words')}, only the first stage can be resumed; give its tokenizer"
             raise TrainingError(message)
         given = self._later(self.options) | {"pattern": self.pattern, "resume": resume}
         for name in FIRST_PATTERN[1:]:
@@ -154,7 +153,7 @@ class Stages:
         return Earlier(tokenizer), logs[0] if logs else None
 
     def _quietly(self) -> dict[str, Any]:
-        """Return the options with a progress function that is not told that a stage is done."""
+        """Return the options with a progress function that is not called at the end of a stage."""
         tell = reporter(self.options.get("progress"))
 
         def tell_of_steps(progress: Progress) -> None:
@@ -192,7 +191,7 @@ class Stages:
     ) -> Start:
         """Return what the second stage starts from.
 
-        Ids of a tokenizer that was given stay. Otherwise special tokens come last.
+        The ids of a tokenizer to resume from stay. Otherwise special tokens come last.
         """
         is_given = self.options.get("resume") is not None
         begin = dialect.with_pattern if is_given else dialect.without_names
@@ -233,7 +232,7 @@ class Stages:
         if n_first == AUTO:
             for other, shown in WITHOUT_AUTO.items():
                 if self.options.get(other) is not None:
-                    message = f"{argument(shown)} does not apply to {name} auto, which orders merges anew"
+                    message = f"{argument(shown)} does not apply to {name} auto, which changes the order of merges; leave it out"
                     raise TrainingError(message)
             if self.scale != 1:
                 message = f"{name} auto: weights must be whole numbers"
@@ -256,7 +255,7 @@ class Stages:
                 others = f", of which {n_others} are bytes and special tokens"
                 message = (
                     f"{name}: {n_first:,} merges within words leave none beyond them, because "
-                    f"{argument(target, most)} is asked for{others if n_others else ''}"
+                    f"{argument(target, most)} is asked for{others if n_others else ''}; ask for fewer"
                 )
                 raise TrainingError(message)
 
@@ -274,10 +273,10 @@ class Stages:
 
 
 def in_competition(joined: Tokenizer, n_merges: int) -> list[int]:
-    """Return which merges stay, in their order, if those within words and those beyond compete.
+    """Return the places of the merges that are kept if those within words and those beyond compete.
 
-    The first ``n_merges`` are those within words. A merge beyond words comes before the next one within if it is more
-    frequent, and if its tokens are there.
+    The first ``n_merges`` are those within words. A merge beyond words comes before the next one within words if it is
+    more frequent and its tokens exist already.
     """
     log = joined.inspect().merge_log
     counts = _counts(joined)
@@ -309,7 +308,7 @@ def _counts(tokenizer: Tokenizer) -> list[int]:
 
 
 def refuse_superwords(options: Mapping[str, Any], texts: object) -> bool:
-    """Return whether superwords are asked for. Refuse them for counts, and for texts that can be read only once.
+    """Return whether superwords are asked for, and refuse them for counts and for texts that can be read only once.
 
     ``texts`` is ``None`` for counts.
     """
@@ -321,12 +320,12 @@ def refuse_superwords(options: Mapping[str, Any], texts: object) -> bool:
                 raise TrainingError(message)
         return False
     if texts is None:
-        message = f"{name}: these counts do not tell which words follow each other; give text, or counts of both stages (docs/how-to/superwords.md)"
+        message = f"{name}: counts do not say which words follow each other; give text, or count twice (docs/how-to/superwords.md)"
         raise TrainingError(message)
     if options.get("parity"):
-        message = f"{name}: groups choose merges within words alone; leave out {argument('parity')}"
+        message = f"{name} does not work with {argument('parity')}; leave out one of them"
         raise TrainingError(message)
     if isinstance(texts, Iterator):
-        message = f"{name}: texts are read twice; give a list of them, or files"
+        message = f"{name}: texts are read twice, and an iterator can be read only once; give a list"
         raise TrainingError(message)
     return True

@@ -1,7 +1,7 @@
-r"""What may not be learned, as users say it and as the core takes it: forbidden tokens, and cuts within pieces.
+r"""What must not be learned: turns the options of users, forbidden tokens and cuts, into what the core takes.
 
-A token is forbidden if a pattern matches anywhere in its text. A function sees text: bytes that are no
-part of a character are lone surrogates, as :func:`os.fsdecode` makes them.
+A token is forbidden if a pattern matches anywhere in its text. Functions of users get text, in which bytes that are
+not UTF-8 are lone surrogates, as from :func:`os.fsdecode`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def vetoes(options: Mapping[str, Any], stop: Callable[[], None]) -> Vetoes:
     expect_each("forbid", sources, str, "a pattern or a name")
     for source in sources:
         if not source:
-            message = f"{argument('forbid')}: an empty pattern forbids nothing"
+            message = f"{argument('forbid')}: an empty pattern forbids nothing; leave it out"
             raise TrainingError(message)
         try:
             _core.Corpus(_core.Dialect("byte-stream", pattern=source), [], threads=1)
@@ -112,7 +112,7 @@ def _forbids(
 def cutting(
     cuts: GivenCuts | StrPath | None,
 ) -> Callable[[bytes], list[int]] | None:
-    r"""Return the function that gives the offsets at which a piece is cut, in bytes.
+    r"""Return a function that takes a piece and returns the offsets of its cuts, in bytes.
 
     >>> cutting(lambda piece: piece.partition("é"))(b"caf\xc3\xa9s")
     [3, 5]
@@ -140,10 +140,10 @@ def _offsets(cuts: GivenCuts, piece: bytes) -> list[int]:
 
 
 def _read_cuts(path: StrPath) -> GivenCuts:
-    """Read words with spaces where they are cut, one in each line.
+    """Read a file of words, one in each line, with spaces where they are cut.
 
-    A piece is cut within each of these words. A word is what stands between white space, without
-    punctuation and symbols at its ends.
+    The function cuts these words where they are whole words of a piece. A word is a run of characters
+    other than white space, without punctuation and symbols at its ends.
     """
     words: dict[str, list[str]] = {}
     for number, line in enumerate(read(path).removeprefix(BOM).splitlines(), 1):
@@ -155,7 +155,7 @@ def _read_cuts(path: StrPath) -> GivenCuts:
         if parts and words.setdefault("".join(parts), parts) != parts:
             message = (
                 f"{os.fspath(path)}: line {number} cuts {''.join(parts)!r} in another "
-                "way than an earlier line"
+                "way than an earlier line; keep one of them"
             )
             raise TrainingError(message)
 

@@ -71,7 +71,7 @@ TEXT_OPTIONS = (
 )
 """Options for reading text, which do not apply to counts."""
 STAGE_OPTIONS = ("superwords", "superword_pattern", "whole_words")
-"""Options of training in two stages; a rehearsal has one."""
+"""Options of training in two stages; a rehearsal has only one stage."""
 UNREHEARSED = ("threads", "min_piece_count", "min_sources")
 """Options that a rehearsal, on a single piece, leaves out."""
 
@@ -103,18 +103,18 @@ def number_or_auto(text: str) -> int | str:
     Option(
         "--superwords N",
         "Learn N merges within words, then merges beyond words, up to the size. The text is read "
-        "twice. With auto, whole words are joined, and merges beyond words replace less frequent "
-        "ones within words.",
+        "twice. With auto instead of a number, join whole words, and let merges beyond words "
+        "replace less frequent ones within words.",
         type=number_or_auto,
     ),
     Option(
         "--whole-words",
-        "With --superwords, join only whole words, each of which is one token.",
+        "With --superwords, join only whole words that are one token each.",
     ),
     Option(
         "--superword-pattern REGEX",
         "With --superwords, the pattern that splits text for merges beyond words; by default "
-        "superwords, which cuts hardly anything but numbers and rows of punctuation.",
+        "superwords, which splits off little but numbers and runs of punctuation.",
     ),
     Option(
         "--groups NAME[@WEIGHT]...",
@@ -123,29 +123,29 @@ def number_or_auto(text: str) -> int | str:
     ),
     Option(
         "--parity",
-        "Keep languages even: each of FILES, or each group of counts, is one, and the one "
-        "whose text is the longest in tokens chooses the next merge.",
+        "Make languages need about as many tokens: each of FILES, or each group of counts, is a "
+        "language, and the one with the most tokens chooses the next merge.",
     ),
     Option(
         "--parallel FILE...",
-        "With --parity: the same text in each language, in the order of FILES, to compare "
-        "lengths by. Repeat it for each.",
+        "With --parity, compare the lengths of these files, not those of FILES. Each has the same "
+        "text in one language; repeat the option for each, in the order of FILES.",
     ),
     Option(
         "--ratio NUMBER...",
-        "With --parity: how many times shorter each text should become, relative to the others, "
-        "in the order of FILES. Repeat it for each.",
+        "With --parity, how many times shorter each text should become, relative to the others. "
+        "Repeat the option for each, in the order of FILES.",
         type=float,
     ),
     Option(
         "--window N",
-        "With --parity: a language that made more than twice its share of the last N choices "
-        "waits.",
+        "With --parity, let a language wait that made more than twice its equal share of the last "
+        "N choices.",
         type=number(1),
     ),
     Option(
         "--global-merges N",
-        "With --parity: choose the first N merges by all languages together.",
+        "With --parity, choose the first N merges from all languages together.",
         type=number(),
     ),
     Option(
@@ -241,7 +241,7 @@ def train(
 
 
 def parity_of(wanted: dict[str, Any]) -> bytepair.Parity | None:
-    """Take the options of parity out of those of training.
+    """Remove the options of parity from those of training, and return them as one.
 
     >>> parity_of({"parity": True, "window": 9}).window
     9

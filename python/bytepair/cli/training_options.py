@@ -116,8 +116,8 @@ LIMIT_OPTIONS = (
     MIN_PIECE_COUNT,
     Option(
         "--min-sources N",
-        "Leave out pieces of text that occur in fewer than N documents, or in fewer groups of "
-        "counts by group. The summary shows how many.",
+        "Leave out pieces of text that occur in fewer than N documents, or in fewer than N groups "
+        "of counts by group. The summary shows how many.",
         type=number(1),
         group=LIMITS,
     ),
@@ -148,7 +148,7 @@ LIMIT_OPTIONS = (
     ),
     Option(
         "--max-words N",
-        "Do not learn tokens of more than N words, which spaces (not line breaks) separate.",
+        "Do not learn tokens of more than N words. Only spaces separate words, not line breaks.",
         type=number(1),
         group=LIMITS,
     ),
@@ -166,9 +166,9 @@ LIMIT_OPTIONS = (
     ),
     Option(
         "--cuts FILE",
-        "Learn no merge across these cuts of words. Each line of the file is a word with spaces "
-        "where it is cut: un happi ness. Words stand between white space, without punctuation at "
-        "their ends. Cuts apply to training alone.",
+        "Do not learn merges across the cuts of words in this file. Each line is a word with spaces "
+        "where it is cut: un happi ness. Only whole words are cut, apart from punctuation at their "
+        "ends, and only in training.",
         type=Path,
         group=LIMITS,
     ),

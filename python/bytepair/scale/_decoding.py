@@ -2,9 +2,9 @@
 
 Tasks are those of the old dataset, and files are compared with their checksums. The old tokenizer encodes
 each text again, and the ids must be those that were read, the tokens around documents included. So a
-text is wrong only in what the old tokenizer does not distinguish, which `loses` names.
+text differs from that of the corpus only in what the old tokenizer does not distinguish, which `loses` names.
 
-Left out: shards in Parquet. It costs decoding and one more encoding, and holds one batch.
+Left out: shards in Parquet. The cost is that of decoding and encoding each text; memory holds one batch.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 BATCH_IDS = 1 << 20
-"""With how many ids a batch ends."""
+"""A batch ends when it has this many ids."""
 DROPPED = "what the split pattern does not match"
 """How a description names text that is left out."""
 IN_BATCH = re.compile(r"text (\d+) of the batch: ")
@@ -55,16 +55,16 @@ class OldShards:
     tasks
         The tasks of the dataset, as parts of its corpus.
     inside
-        Which ids of a document are not those of tokens around it.
+        The slice of a document without the tokens around it.
     unclear
-        The tokens that do not say which text stood in their place, or beside them, by id.
+        By id, the tokens whose own text, or the text beside them, is not known.
 
     Raises
     ------
     FileError
         The folder holds no finished dataset.
     TokenizerError
-        Another tokenizer wrote the shards, or it does not keep words apart.
+        Another tokenizer wrote the shards, or this one does not mark where words end.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class OldReading:
                 texts[place] = b" " + texts[place]
         special = self.old.spec.tokenizer.special_tokens.items()
         names = [name for name, id_ in special if id_ in inside[wrong[0]]]
-        problem = "its ids are not those of the text that they are decoded to"
+        problem = "its ids are not those of the text that they decode to"
         if names:
             problem = f"the special token {names[0]!r} is inside it, not only around it"
         raise _error(wrong[0], problem)

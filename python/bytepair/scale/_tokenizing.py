@@ -209,16 +209,16 @@ def tokenize(
         :class:`bytepair.scale.spark.SparkEngine`; all its machines must
         share the files and the folder.
     old_tokenizer
-        The tokenizer that wrote the shards of ``corpus``, which is then the folder of a finished
-        dataset. Its documents are written again in the ids of ``tokenizer``, and its own corpus is
-        not needed: where the old tokenizer loses nothing, the result is that of its corpus. What it
-        loses is ``from_ids`` in the plan of the manifest. Shards in Parquet are not read.
+        Read finished shards instead of a corpus: ``corpus`` is then the folder of a dataset, and
+        this is the tokenizer that wrote it. Its documents are written in the ids of ``tokenizer``.
+        If the old tokenizer loses nothing, the result is that of the old corpus. What it loses
+        is in ``from_ids`` in the plan of the manifest. Shards in Parquet are not read.
 
     Raises
     ------
     TokenizerError
-        The folder holds a dataset with other settings, or reading or encoding failed; or it is not
-        certain which text a document of the old shards had.
+        The folder holds a dataset with other settings, reading or encoding failed, or the text of
+        a document of the old shards is not certain.
     FileError
         A file cannot be read or written, for instance because the disk is full.
 

@@ -228,7 +228,7 @@ def extend(
     min_count
         How often a pair must occur to become a token: 2 if not given.
     min_piece_count, cuts
-        Which pieces are learned from, and where no token crosses them; see :func:`bytepair.train`.
+        Which pieces are learned from, and where they are cut; see :func:`bytepair.train`.
     max_token_bytes, max_token_chars, whole_characters, max_words, one_script, forbid, veto
         Which tokens may be learned; see :func:`bytepair.train`.
     input_format, field, lines, separator, skip_bad, memory_limit

@@ -55,26 +55,26 @@ impl Parity {
         let ratios = self.ratios.as_deref();
         let is_short = self.window.is_some_and(|window| window.len == 0);
         let (option, problem) = if n_groups < 2 {
-            ("parity", format!("is between groups, and there is {n_groups}; leave it out"))
+            ("parity", format!("needs at least two groups, not {n_groups}; leave it out"))
         } else if n_parallel != 0 && n_parallel != n_groups {
-            ("parallel", format!("has {n_parallel} texts for {n_groups} groups; give one for each"))
+            ("parallel", format!("needs one text for each of the {n_groups} groups, not {n_parallel}"))
         } else if n_parallel != 0 && ratios.is_some() {
-            ("ratio", "decides alone, and so do parallel texts; give one of them".to_owned())
+            ("ratio", "does not work with parallel texts; give one or the other".to_owned())
         } else if let Some(ratios) = ratios.filter(|ratios| ratios.len() != n_groups) {
             let n_ratios = ratios.len();
-            ("ratio", format!("has {n_ratios} numbers for {n_groups} groups; give one for each"))
+            ("ratio", format!("needs one number for each of the {n_groups} groups, not {n_ratios}"))
         } else if let Some(bad) = ratios.and_then(|all| all.iter().find(|it| !is_positive(**it))) {
-            ("ratio", format!("must be above 0, and one is {bad}"))
+            ("ratio", format!("must be finite and above 0, not {bad}"))
         } else if is_short {
             ("window", "must be at least 1".to_owned())
         } else if let Some(window) = self.window.filter(|window| !is_positive(window.alpha)) {
-            ("alpha", format!("must be above 0, and it is {}", window.alpha))
+            ("alpha", format!("must be finite and above 0, not {}", window.alpha))
         } else if self.window.is_some() && is_resumed {
-            let problem = "needs the choices before, which a tokenizer does not store; train from the beginning";
+            let problem = "needs the last choices, which a tokenizer does not store; train from the beginning";
             ("window", problem.to_owned())
         } else if let Some(most) = max_merges.filter(|&most| self.global_merges > most) {
             let n = self.global_merges;
-            ("global_merges", format!("are {n}, more than the {most} that will be made"))
+            ("global_merges", format!("{n} is more than the {most} merges to learn"))
         } else {
             return Ok(());
         };
