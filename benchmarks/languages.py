@@ -1,9 +1,10 @@
 """Parity between languages, before and after: ``python -m benchmarks.languages [FOLDER TEST_FOLDER]``.
 
 A folder has a file for each language, and the lines of all files are translations of each other, as in FLORES-200
-(``dev`` and ``devtest``). Without folders, the messages of programs are taken from the catalogues of translations that
-Debian and Ubuntu install in ``/usr/share/locale``. Of those in all languages, a sixth is to balance by and a sixth to
-measure. All other English messages are learned from, and one in ten of each other language. English counts as 85 % of the text.
+(``dev`` and ``devtest``). Without folders, the texts are the messages of programs in the catalogues of translations that
+Debian and Ubuntu install in ``/usr/share/locale``. Of the messages that all languages have, a sixth is to balance by, and a
+sixth to measure. All other English messages are learned from, and one in ten of each other language. English is
+weighted to be 85 % of the text.
 """
 
 import argparse
@@ -20,10 +21,10 @@ LANGUAGES = ["fr", "de", "ru", "tr", "zh_CN", "ja", "ko", "id", "ta", "pa", "mr"
 SIZES = (8_000, 16_000, 32_000)
 ENGLISH = ("en", "eng_Latn")
 SHARE = 0.85
-"""What is English of the text that is learned from."""
+"""The share of English in the text to learn from."""
 N_PARTS = 6
 RARE = 10
-"""Of each other language, one message in so many is learned from."""
+"""One message in so many of each other language is learned from."""
 
 
 def messages(language: str) -> dict[tuple[str, str], str]:
@@ -64,7 +65,7 @@ def write_catalogues(folder: Path) -> None:
 
 
 def weights(texts: list[Path]) -> dict[Path, int]:
-    """Return weights with which English has the share that it has of the catalogues."""
+    """Return weights with which ``SHARE`` of the text is English."""
     sizes = {path: path.stat().st_size for path in texts}
     english = [path for path in texts if path.stem in ENGLISH]
     others = sum(sizes.values()) - sum(sizes[path] for path in english)
@@ -114,7 +115,10 @@ def main() -> None:
             ]
         else:
             parts = [folders[0], *folders[:2]]
-        print("| ids | training | Gini | most to fewest | bytes per token | English |")
+        print(
+            "| ids | training | Gini coefficient | longest to shortest text "
+            "| bytes per token | bytes per token, English |"
+        )
         print("|---:|---|---:|---:|---:|---:|")
         for row in rows(*parts):
             print(row, flush=True)

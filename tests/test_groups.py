@@ -124,7 +124,11 @@ TEXTS = {"en": ["low lower", "lowest"], "de": ["tief tiefer"], "fa": ["کم کم
         ),
         (TEXTS, Parity(parallel=[["a"], ["b"]]), "2 texts for 3 groups"),
         (TEXTS, Parity(parallel=[["a"], ["b"], ["c", "d"]]), "'fa' 2"),
-        (TEXTS, Parity(parallel={"en": ["a"]}), "the names must be those of the groups"),
+        (
+            TEXTS,
+            Parity(parallel={"en": ["a"]}),
+            "the names must be those of the groups",
+        ),
         (TEXTS, Parity(ratio=[1, 2]), "2 numbers for 3 groups"),
         (TEXTS, Parity(ratio=[1, 2, 0]), "above 0"),
         (TEXTS, Parity(ratio=[1, 2, 3], parallel=[["a"]] * 3), "give one of them"),

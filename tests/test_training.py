@@ -560,7 +560,9 @@ def test_pieces_of_few_documents_are_left_out_however_they_are_read(tmp_path, th
     for number in (0, -1, 1 << 40):
         with pytest.raises(bytepair.TokenizerError, match="min_sources"):
             bytepair.train_from_iterator(texts, merges=1, min_sources=number)
-    with pytest.raises(TrainingError, match="none occurs in 41 documents, of 40 in all"):
+    with pytest.raises(
+        TrainingError, match="none occurs in 41 documents, of 40 in all"
+    ):
         bytepair.train_from_iterator(texts, merges=1, min_sources=len(texts) + 1)
     with pytest.raises(TrainingError, match="these counts do not say"):
         bytepair.train_from_counts({"ab": 2}, merges=1, min_sources=1)

@@ -1470,7 +1470,7 @@ class Dialect:
         merges: Sequence[tuple[str | bytes, str | bytes]],
         counts: Sequence[int] = (),
     ) -> Tokenizer:
-        """Return a tokenizer of merges of tokens as they are written; ``counts`` says how often each pair occurred."""
+        """Return a tokenizer with these merges of tokens, written with their marks; ``counts`` has how often each pair occurred."""
 
     def beyond_words(self, pattern: str | Sequence[str]) -> Dialect:
         """Return this dialect with another pattern, to learn tokens that reach beyond words."""
@@ -1669,10 +1669,11 @@ class Corpus:
 
         ``characters`` limits the characters that get ids: those that cover a share of the text, a fraction, and at
         most a number of them. ``scope`` has the first and last code points of ranges of characters: only tokens are
-        learned that occur in no text without one of these characters. ``forbidden`` has patterns that match in no
-        learned token, ``one_script`` says whether a token has characters of one script, ``veto`` is called with two tokens as bytes and returns whether they must not be merged, and
-        ``cuts`` is called with a piece and returns the offsets that no merge crosses. Only whole ``words`` of a
-        tokenizer are joined. ``parity`` has ratios, a window, its ``alpha`` and a number of merges for the groups, which
+        learned that occur in no text without one of these characters. Tokens in which a pattern of ``forbidden`` matches
+        are not learned, nor, with ``one_script``, tokens with characters of several scripts. ``veto`` is called with two
+        tokens as bytes, and returns whether they must not be merged. ``cuts`` is called with a piece, and returns the offsets
+        that no merge crosses. With ``words``, only words that are one token of this tokenizer are joined. ``parity`` has
+        ratios, the length of a window, its ``alpha``, and how many of the first merges all groups choose together; the groups
         are this corpus and ``others``, with their ``parallel`` texts. Return the tokenizer, a report and, with
         ``with_course``, the number of tokens in the corpus before the first new merge and after each, and the count of
         each new merge.
@@ -1686,7 +1687,7 @@ class Corpus:
         merges: int | None,
         is_resumed: bool,
     ) -> None:
-        """Refuse a choice by groups that cannot be met for this many groups and parallel texts."""
+        """Refuse settings of parity that do not fit this many groups and parallel texts."""
 
 def graphemes(text: str | bytes) -> list[tuple[int, int]]:
     r"""Return the graphemes of a text: the end of each, in bytes, and its width in terminal columns.
@@ -1765,7 +1766,7 @@ def shorten(
 def whole_words(
     tokenizer: Tokenizer, pieces: Sequence[str | bytes]
 ) -> list[list[int | None]]:
-    """Return how pieces begin where only whole words of a tokenizer are joined: the id of each, ``None`` for other tokens."""
+    """Return the tokens of pieces: the id of each word that is one token of a tokenizer, ``None`` for all other tokens."""
 
 def with_special_tokens(
     tokenizer: Tokenizer, tokens: Sequence[tuple[str, int | None]]

@@ -67,7 +67,7 @@ impl Dialect {
         Ok(Self(CoreDialect { units: own.units, ..dialect }))
     }
 
-    /// Return a tokenizer of merges of tokens as they are written; ``counts`` says how often each pair occurred.
+    /// Return a tokenizer with these merges of tokens, written with their marks; ``counts`` has how often each pair occurred.
     #[pyo3(signature = (merges, counts=Vec::new()), text_signature = "($self, merges, counts=())")]
     fn tokenizer_of_merges(
         &self,

@@ -248,10 +248,11 @@ impl Corpus {
     ///
     /// ``characters`` limits the characters that get ids: those that cover a share of the text, a fraction, and at
     /// most a number of them. ``scope`` has the first and last code points of ranges of characters: only tokens are
-    /// learned that occur in no text without one of these characters. ``forbidden`` has patterns that match in no
-    /// learned token, ``one_script`` says whether a token has characters of one script, ``veto`` is called with two tokens as bytes and returns whether they must not be merged, and
-    /// ``cuts`` is called with a piece and returns the offsets that no merge crosses. Only whole ``words`` of a
-    /// tokenizer are joined. ``parity`` has ratios, a window, its ``alpha`` and a number of merges for the groups, which
+    /// learned that occur in no text without one of these characters. Tokens in which a pattern of ``forbidden`` matches
+    /// are not learned, nor, with ``one_script``, tokens with characters of several scripts. ``veto`` is called with two
+    /// tokens as bytes, and returns whether they must not be merged. ``cuts`` is called with a piece, and returns the offsets
+    /// that no merge crosses. With ``words``, only words that are one token of this tokenizer are joined. ``parity`` has
+    /// ratios, the length of a window, its ``alpha``, and how many of the first merges all groups choose together; the groups
     /// are this corpus and ``others``, with their ``parallel`` texts. Return the tokenizer, a report and, with
     /// ``with_course``, the number of tokens in the corpus before the first new merge and after each, and the count of
     /// each new merge.
@@ -317,7 +318,7 @@ impl Corpus {
         Ok((CoreTokenizer(Arc::new(tokenizer)), report, with_course.then_some(course)))
     }
 
-    /// Refuse a choice by groups that cannot be met for this many groups and parallel texts.
+    /// Refuse settings of parity that do not fit this many groups and parallel texts.
     #[staticmethod]
     fn check_parity(
         parity: ParityArgument,
@@ -336,7 +337,7 @@ impl From<ParityArgument> for Parity {
     }
 }
 
-/// Return how pieces begin where only whole words of a tokenizer are joined: the id of each, ``None`` for other tokens.
+/// Return the tokens of pieces: the id of each word that is one token of a tokenizer, ``None`` for all other tokens.
 #[pyfunction]
 pub(crate) fn whole_words(
     tokenizer: PyRef<'_, CoreTokenizer>,

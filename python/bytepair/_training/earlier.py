@@ -37,9 +37,9 @@ class Earlier:
 class Start:
     """What training starts from.
 
-    ``log`` has the earlier steps, if no file has them. ``is_recounted`` is whether these
-    were learned from the same text in other pieces. If ``words`` is a tokenizer, only whole
-    words of it are joined.
+    ``log`` has the earlier steps if no file has them. ``is_recounted`` is whether these were
+    learned from the same text in other pieces. If ``words`` is a tokenizer, only words that are
+    one token of it are joined.
     """
 
     dialect: _core.Dialect

@@ -99,7 +99,9 @@ class Groups:
             return
         for place, report in enumerate(counted):
             if not report["distinct_pieces"]:
-                message = f"{self.name(place)} is empty; give text, or leave the group out"
+                message = (
+                    f"{self.name(place)} is empty; give text, or leave the group out"
+                )
                 raise TrainingError(message)
         n_texts = [report["texts"] for report in counted]
         sizes = (("documents", n_texts), ("lines", n_lines))
@@ -144,7 +146,9 @@ def groups_of(
     ]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        message = f"{argument('parity')}: the group {twice!r} is given twice"
+        message = (
+            f"{argument('parity')}: the group {twice!r} is given twice; leave one out"
+        )
         raise TrainingError(message)
     check_range(window=parity.window, global_merges=parity.global_merges)
     parallel = _in_order("parallel", parity.parallel, names)

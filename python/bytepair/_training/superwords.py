@@ -323,7 +323,9 @@ def refuse_superwords(options: Mapping[str, Any], texts: object) -> bool:
         message = f"{name}: counts do not say which words follow each other; give text, or count twice (docs/how-to/superwords.md)"
         raise TrainingError(message)
     if options.get("parity"):
-        message = f"{name} does not work with {argument('parity')}; leave out one of them"
+        message = (
+            f"{name} does not work with {argument('parity')}; leave out one of them"
+        )
         raise TrainingError(message)
     if isinstance(texts, Iterator):
         message = f"{name}: texts are read twice, and an iterator can be read only once; give a list"

@@ -60,7 +60,9 @@ def vetoes(options: Mapping[str, Any], stop: Callable[[], None]) -> Vetoes:
     expect_each("forbid", sources, str, "a pattern or a name")
     for source in sources:
         if not source:
-            message = f"{argument('forbid')}: an empty pattern forbids nothing; leave it out"
+            message = (
+                f"{argument('forbid')}: an empty pattern forbids nothing; leave it out"
+            )
             raise TrainingError(message)
         try:
             _core.Corpus(_core.Dialect("byte-stream", pattern=source), [], threads=1)

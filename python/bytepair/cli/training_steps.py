@@ -31,7 +31,7 @@ __all__ = ["Steps"]
 
 
 class Stage(NamedTuple):
-    """Pieces with their counts, the number of the first merge that was learned from them, and who learned."""
+    """Pieces with their counts, the number of the first merge learned from them, and the learner."""
 
     first: int
     pieces: list[tuple[bytes, int]]

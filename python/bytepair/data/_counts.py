@@ -251,8 +251,8 @@ class Counts:
     ) -> tuple[_core.PieceTable, tuple[int, int]]:
         """Return a table of the core with the sum of all groups, each as often as said.
 
-        Pieces of fewer than ``min_sources`` groups are left out; the second result is how many these
-        are, and how often they occur.
+        Pieces that occur in fewer than ``min_sources`` groups are left out. The second result is the
+        number of these pieces, and how often they occur.
 
         Raises
         ------

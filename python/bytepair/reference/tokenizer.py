@@ -267,10 +267,10 @@ def train_superwords(
     limits: Limits = NO_LIMITS,
     **options: object,
 ) -> Tokenizer:
-    """Train within words for ``superwords`` merges, then on texts that the second pattern cuts.
+    """Train within words for ``superwords`` merges, then on texts that the second pattern splits.
 
     With ``whole_words``, the second stage joins only words that are one token each. With
-    ``"auto"``, it does so too, and the most frequent merges of both stages stay.
+    ``"auto"``, it does so too, and the most frequent merges of both stages are kept.
 
     >>> texts = ["of the best of the rest"] * 2
     >>> train_superwords(texts, superwords=7, merges=9).merges[7:]
@@ -307,9 +307,9 @@ def train_superwords(
 
 
 def compete(within: Sequence[Merge], beyond: Sequence[Merge]) -> list[Merge]:
-    """Return as many merges as ``within`` has: of both, the next that is more frequent.
+    """Return as many merges as ``within`` has, each the more frequent of the next ones of both lists.
 
-    Of equals, the one within words comes first, and also where a token of the other is not there yet.
+    The one within words comes first if both are equally frequent, or if a token of the other does not exist yet.
     """
     made = {join(merge.left, merge.right) for merge in within}
     within, beyond, kept = list(within), list(beyond), []
@@ -324,7 +324,7 @@ def compete(within: Sequence[Merge], beyond: Sequence[Merge]) -> list[Merge]:
 
 
 def runs_of_words(tokenizer: Tokenizer, piece: bytes) -> list[list[Token]]:
-    """Return the runs of words in a piece that are one token each, and have a letter.
+    """Return the runs of words in a piece that have a letter and are one token each.
 
     >>> first = train_from_iterator(["of the a"] * 2, merges=9)
     >>> [len(run) for run in runs_of_words(first, b"of the a, the")]

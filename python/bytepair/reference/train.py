@@ -36,7 +36,7 @@ class Limits:
     """Limits of every learned token, without its marks, and of the characters that get ids.
 
     No token matches one of the patterns ``forbidden`` anywhere, and with ``one_script`` none has
-    characters of several scripts. ``veto`` says whether two tokens, as they are written,
+    characters of several scripts. ``veto`` says whether two tokens, with their marks,
     must not be merged. No merge crosses the places in a piece, in bytes, that ``cuts`` gives.
     ``character_coverage`` is a share of all occurrences of characters.
     """
@@ -94,11 +94,11 @@ def train(
 ) -> tuple[list[Token], list[Merge]]:
     """Learn until there are ``n_tokens`` tokens or ``n_merges`` merges.
 
-    ``counts`` are those of the whole corpus, also of parallel texts; with ``parity``, merges are chosen by groups.
+    ``counts`` are those of the whole corpus and of parallel texts. With ``parity``, groups choose the merges.
 
-    Training stops earlier if no pair occurs ``min_count`` times. It may ``begin`` with merges
-    that were learned before, which are made in their order. ``parts`` gives the parts of a
-    piece as tokens of these merges, by default its symbols between cuts. Returns the tokens in
+    Training stops earlier if no pair occurs ``min_count`` times. It may ``begin`` with earlier
+    merges, which are made in their order. ``parts`` returns the parts of a piece as tokens of
+    these merges; by default, they are its symbols between cuts. Returns the tokens in
     the order of their ids, and the merges. Every merge makes a new token: text
     between two borders that no merge has crossed is segmented as if it were alone,
     so the same units never come from two different pairs.
@@ -199,9 +199,9 @@ def most_in_need(
     parity: Parity,
     history: Sequence[int],
 ) -> int:
-    """Return which of some groups chooses: the one with the longest text, or that shrank least.
+    """Return which of some groups chooses: the one with the longest text, or the one that was shortened least.
 
-    A group that chose too often of late waits, unless all do. The first of equals chooses.
+    A group that chose too often recently waits, unless all do. Of equals, the first chooses.
 
     >>> most_in_need([0, 1], [9, 9], [4, 6], NO_PARITY, [])
     1

@@ -1,4 +1,4 @@
-//! How pieces begin if merges only join whole words: each word that is one token, apart from all other text.
+//! The tokens with which pieces begin if merges only join whole words: words that are one token each, and other text.
 //!
 //! A word is a piece of the tokenizer with a letter. The text of such a token may also stand within longer words; there,
 //! training does not count it. A piece takes as long as encoding it.
@@ -16,7 +16,7 @@ use crate::train::{Begin, Function};
 use crate::vocabulary::TokenId;
 
 impl Tokenizer {
-    /// How the pieces of another pattern begin, to learn tokens of several words of this tokenizer.
+    /// A function that divides pieces of another pattern into words of this tokenizer, to learn tokens of several words.
     ///
     /// # Errors
     /// If the tokenizer normalizes text between stages of splitting.

@@ -112,9 +112,9 @@ pub struct TrainOptions {
     pub limits: TokenLimits,
     /// If set, only tokens are learned that occur in no text without characters of this scope.
     pub scope: Option<Arc<Scope>>,
-    /// If set, no token is learned that has one of these texts, without marks.
+    /// If set, no token is learned whose text, without marks, is one of these.
     pub forbidden: Option<Arc<Forbidden>>,
-    /// If set, pairs are not merged that this function forbids.
+    /// If set, pairs that this function forbids are not merged.
     pub veto: Option<Function<Forbids>>,
     /// If set, no merge crosses the cuts that this function makes in a piece.
     pub cuts: Option<Function<Cuts>>,

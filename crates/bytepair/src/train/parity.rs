@@ -8,7 +8,7 @@
 //!     its most frequent pair, by the rule for ties, is merged in the texts of all groups
 //! ```
 //!
-//! Of groups in equal need, the first chooses. With a window, those that chose too often of late wait until no other has
+//! Of groups in equal need, the first chooses. With a window, those that chose too often recently wait until no other has
 //! a pair. The first merges may be chosen by the whole corpus. The length of a text is the number of its tokens; units
 //! without an id are not counted. Takes O(G log G) time for each merge, G groups.
 
@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 pub struct Parity {
     /// By group: how much shorter its text should become, relative to those of the others.
     pub ratios: Option<Vec<f64>>,
-    /// If set, no group chooses too often in a row.
+    /// If set, a group that chose too often recently waits.
     pub window: Option<Window>,
     /// This many first merges are chosen by the sum of counts over all groups.
     pub global_merges: usize,
@@ -32,14 +32,14 @@ pub struct Parity {
 /// A group waits if it made more than `alpha / n_groups` of the last `len` choices.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// The number of choices that are looked at.
+    /// The number of last choices that count.
     pub len: usize,
-    /// How many times its equal share a group may choose.
+    /// How many times its equal share of the choices a group may make.
     pub alpha: f64,
 }
 
 impl Parity {
-    /// Refuses what cannot be met for this many groups and parallel texts.
+    /// Refuses settings that do not fit this many groups and parallel texts.
     ///
     /// # Errors
     /// If there are fewer than two groups, parallel texts or ratios of another number, both of them, a ratio or `alpha`
@@ -57,12 +57,12 @@ impl Parity {
         let (option, problem) = if n_groups < 2 {
             ("parity", format!("needs at least two groups, not {n_groups}; leave it out"))
         } else if n_parallel != 0 && n_parallel != n_groups {
-            ("parallel", format!("needs one text for each of the {n_groups} groups, not {n_parallel}"))
+            ("parallel", format!("needs {n_groups} texts, one for each group, not {n_parallel}"))
         } else if n_parallel != 0 && ratios.is_some() {
             ("ratio", "does not work with parallel texts; give one or the other".to_owned())
         } else if let Some(ratios) = ratios.filter(|ratios| ratios.len() != n_groups) {
             let n_ratios = ratios.len();
-            ("ratio", format!("needs one number for each of the {n_groups} groups, not {n_ratios}"))
+            ("ratio", format!("needs {n_groups} numbers, one for each group, not {n_ratios}"))
         } else if let Some(bad) = ratios.and_then(|all| all.iter().find(|it| !is_positive(**it))) {
             ("ratio", format!("must be finite and above 0, not {bad}"))
         } else if is_short {
@@ -127,7 +127,7 @@ impl Needs {
         self.history.push_back(group);
     }
 
-    /// The group that is more in need comes first.
+    /// Orders two groups: the one more in need comes first.
     fn compare(&self, one: usize, other: usize) -> Ordering {
         let Some(ratios) = &self.parity.ratios else {
             return self.lengths[other].current.cmp(&self.lengths[one].current);
@@ -140,7 +140,7 @@ impl Needs {
         rate(one).total_cmp(&rate(other))
     }
 
-    /// Whether a group chose too often of late.
+    /// Whether a group chose too often recently.
     #[expect(clippy::cast_precision_loss, reason = "numbers of choices and groups are small")]
     fn waits(&self, group: usize) -> bool {
         self.parity.window.is_some_and(|Window { len, alpha }| {

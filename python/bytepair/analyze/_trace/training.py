@@ -81,7 +81,7 @@ class TrainingStep(Result):
     n_tokens
         The length of the corpus after the merge, in tokens.
     group
-        The group that chose, by whose counts the pairs are; ``None`` if the whole corpus did.
+        The group that chose, whose counts the pairs have; ``None`` if the whole corpus did.
     """
 
     number: int
@@ -98,13 +98,13 @@ class TrainingStep(Result):
 
 @dataclass(frozen=True)
 class Choices:
-    """Where groups choose in turn: the group of each piece, and for each step the group that chose."""
+    """The choices of groups: the group of each piece, and for each step the group that chose."""
 
     group_of_piece: Sequence[str] = ()
     choosers: Sequence[str | None] = ()
 
     def of_step(self, number: int) -> str | None:
-        """Return the group that chose, ``None`` for the whole corpus."""
+        """Return the group that chose, or ``None`` for the whole corpus."""
         return self.choosers[number] if number < len(self.choosers) else None
 
 
@@ -123,8 +123,8 @@ def training_steps(
     ``pieces`` has the pieces that it learned from, with their counts, in the order of their
     first occurrence; ``ties`` is the rule for ties of the training. Steps before ``first`` are
     repeated but not returned: they belong to the tokenizer that training continued from.
-    ``cuts`` are those of the training, and ``choices`` those of groups, from ``first`` on. If
-    only whole words were joined, ``words`` is the tokenizer that has them.
+    ``cuts`` are those of the training, and ``choices`` those of its groups, from ``first`` on.
+    If only whole words were joined, ``words`` is the tokenizer with these words.
 
     >>> import bytepair
     >>> counts = {b"low": 5, b"lower": 2}
