@@ -254,7 +254,7 @@ def train_from_iterator(
     by_name = texts if isinstance(texts, Mapping) else None
     groups = groups_of(options, by_name)
     if by_name is not None and groups.parity is None:
-        message = "texts is a mapping, whose keys are groups: add parity=True, or give a list of texts"
+        message = "texts is a mapping, so its keys are groups; give parity=True, or a list of texts"
         raise TrainingError(message)
     corpora: list[Any] = [texts]
     if by_name is not None:

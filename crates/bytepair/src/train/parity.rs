@@ -55,14 +55,14 @@ impl Parity {
         let ratios = self.ratios.as_deref();
         let is_short = self.window.is_some_and(|window| window.len == 0);
         let (option, problem) = if n_groups < 2 {
-            ("parity", format!("needs at least two groups, not {n_groups}; leave it out"))
+            ("parity", format!("chooses between groups, and there is {n_groups}; leave it out"))
         } else if n_parallel != 0 && n_parallel != n_groups {
-            ("parallel", format!("needs {n_groups} texts, one for each group, not {n_parallel}"))
+            ("parallel", format!("has {n_parallel} texts for {n_groups} groups; give one for each"))
         } else if n_parallel != 0 && ratios.is_some() {
-            ("ratio", "does not work with parallel texts; give one or the other".to_owned())
+            ("ratio", "does not work with parallel texts; give one of them".to_owned())
         } else if let Some(ratios) = ratios.filter(|ratios| ratios.len() != n_groups) {
             let n_ratios = ratios.len();
-            ("ratio", format!("needs {n_groups} numbers, one for each group, not {n_ratios}"))
+            ("ratio", format!("has {n_ratios} numbers for {n_groups} groups; give one for each"))
         } else if let Some(bad) = ratios.and_then(|all| all.iter().find(|it| !is_positive(**it))) {
             ("ratio", format!("must be finite and above 0, not {bad}"))
         } else if is_short {
