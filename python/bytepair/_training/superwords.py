@@ -230,12 +230,13 @@ class Stages:
         expect("whole_words", whole_words, bool, "True or False")
         dialect = self.dialect(resume=None, initial_merges=None)
         if n_first == AUTO:
+            auto = argument("superwords", AUTO)
             for other, shown in WITHOUT_AUTO.items():
                 if self.options.get(other) is not None:
-                    message = f"{argument(shown)} does not apply to {name} auto, which changes the order of merges; leave it out"
+                    message = f"{argument(shown)} does not apply to {auto}, which changes the order of merges; leave it out"
                     raise TrainingError(message)
             if self.scale != 1:
-                message = f"{name} auto: weights must be whole numbers"
+                message = f"{auto}: weights must be whole numbers"
                 raise TrainingError(message)
             return
         if isinstance(n_first, str):
