@@ -10,10 +10,10 @@
 //! The result does not depend on the number of threads: counts are summed, and the smallest of all first positions is
 //! kept.
 //!
-//! If pieces of few documents are to be left out, each thread has a second table, of the number of documents of each
-//! piece, and one thread alone counts a document: the stretches of texts in memory end where a text ends, and one thread
-//! counts what a reader gives. If a document is cut by a run on disk, its pieces before and after have a group of their
-//! own there, and count once.
+//! To leave out pieces of few documents, each thread has a second table with the number of documents of each piece. One
+//! thread counts all of a document: stretches of texts in memory end where a text ends, and one thread counts what a
+//! reader gives. If a run on disk cuts a document, its pieces before and after the cut have a group of their own there,
+//! and count once.
 
 use std::cell::{Cell, RefCell};
 use std::io::Read;

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! *Invariant:* every pair that reaches the floor of a group and may be merged is known, with its exact count in each
-//! group. A merge only removes occurrences of old pairs, and a pair with a new token is counted when that token is made. So a pair below
-//! the floor stays below it until the floor falls.
+//! group. A merge only removes occurrences of old pairs, and a pair with a new token is counted when that token is made.
+//! So a pair below the floor stays below it until the floor falls.
 //!
 //! The many pairs that are never chosen cost a few additions in each survey: they are never in a list, a table or a
 //! queue. A survey walks the whole corpus, and there are two to five surveys in all. Batches touch only the places of

@@ -86,7 +86,7 @@ impl Parity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupLength {
-    /// Before the first merge, also before earlier ones.
+    /// Before the first merge, earlier ones included.
     pub initial: i64,
     /// Now.
     pub current: i64,
