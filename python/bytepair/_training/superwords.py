@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from bytepair import _core
 from bytepair._expected import expect
 from bytepair._labels import argument
 from bytepair._ranges import check_range
@@ -29,8 +30,6 @@ from .merge_log import write_log
 from .progress import Progress, reporter
 
 if TYPE_CHECKING:
-    from bytepair import _core
-
     from .merge_log import MergeLog
 
 __all__ = ["SUPERWORDS", "learn_beyond_words", "refuse_superwords"]
@@ -108,10 +107,12 @@ class Stages:
         """Return the dialect of the second stage."""
         dialect = start_of({**self.options, **changes}).dialect
         try:
-            return dialect.beyond_words(self.pattern)
+            beyond = dialect.beyond_words(self.pattern)
+            _core.Corpus(beyond, [], threads=1)
         except (PatternError, TypeError) as error:
             message = f"{argument('superword_pattern')}: {error}"
             raise type(error)(message) from error
+        return beyond
 
     def keep(self, log: MergeLog) -> None:
         """Write a log, or pass it on."""
@@ -183,6 +184,8 @@ class Stages:
 
     def learn_beyond(self, words: Tokenizer, log: MergeLog | None = None) -> Tokenizer:
         """Learn the second stage."""
+        n_words = len(words.merges)
+        self._refuse_full(n_words, words.n_vocab - n_words)
         start = self._second(self.dialect(), words, log)
         return self.learn(Learner(self._finally(), self.scale, start))
 
@@ -247,16 +250,17 @@ class Stages:
             message = f"{name} must be at least 1"
             raise TrainingError(message)
         n_names = len(set(self.options.get("special_tokens", ())))
-        for target, n_others in (
-            ("merges", 0),
-            ("vocab_size", dialect.n_bytes + n_names),
-        ):
+        self._refuse_full(n_first, dialect.n_bytes + n_names)
+
+    def _refuse_full(self, n_words: int, n_others: int) -> None:
+        """Refuse merges within words, and other ids, that leave no room for merges beyond."""
+        for target, n_more in (("merges", 0), ("vocab_size", n_others)):
             most = self.options.get(target)
-            if most is not None and n_first + n_others >= most:
-                others = f", of which {n_others} are bytes and special tokens"
+            if most is not None and n_words + n_more >= most:
+                more = f", of which {n_more:,} are not merged" if n_more else ""
                 message = (
-                    f"{name}: {n_first:,} merges within words leave none beyond them, because "
-                    f"{argument(target, most)} is asked for{others if n_others else ''}; ask for fewer"
+                    f"{argument('superwords')}: {n_words:,} merges within words leave none beyond "
+                    f"them, because {argument(target, most)} is asked for{more}; ask for fewer"
                 )
                 raise TrainingError(message)
 

@@ -35,7 +35,6 @@ from bytepair._training.calls import counts_file, refuse_text_options
 from bytepair._training.earlier import read_earlier
 from bytepair._training.merge_log import MergeLog, bytes_of
 from bytepair._training.progress import ProgressLine
-from bytepair._training.superwords import SUPERWORDS
 from bytepair._weights import Weight
 
 from .command import Argument, Option, command
@@ -70,8 +69,6 @@ TEXT_OPTIONS = (
     "memory_limit",
 )
 """Options for reading text, which do not apply to counts."""
-STAGE_OPTIONS = ("superwords", "superword_pattern", "whole_words")
-"""Options of training in two stages; a rehearsal has only one stage."""
 UNREHEARSED = ("threads", "min_piece_count", "min_sources")
 """Options that a rehearsal, on a single piece, leaves out."""
 
@@ -370,10 +367,10 @@ class Target:
             message = "a tokenizer cannot be written to standard output; name a file"
             raise FileError(message)
         saving.format_of(output, self.format, option="--format")
-        superwords, pattern, _ = (wanted.pop(name, None) for name in STAGE_OPTIONS)
-        if superwords is not None and "resume" not in wanted:
-            wanted["pattern"] = SUPERWORDS if pattern is None else pattern
-        tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
+        if "superwords" in wanted:
+            tiny = bytepair.train_from_iterator(["ab ab"], **wanted)
+        else:
+            tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
         with TemporaryFolder() as folder:
             rehearsed = Path(folder) / output.name
             saving.save(tiny, rehearsed, self.format, ids_may_change=True)

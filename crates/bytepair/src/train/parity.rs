@@ -57,12 +57,13 @@ impl Parity {
         let (option, problem) = if n_groups < 2 {
             ("parity", format!("chooses between groups, and there is {n_groups}; leave it out"))
         } else if n_parallel != 0 && n_parallel != n_groups {
-            ("parallel", format!("has {n_parallel} texts for {n_groups} groups; give one for each"))
+            let problem = format!("needs a text for each of {n_groups} groups, not {n_parallel}");
+            ("parallel", problem)
         } else if n_parallel != 0 && ratios.is_some() {
             ("ratio", "does not work with parallel texts; give one of them".to_owned())
         } else if let Some(ratios) = ratios.filter(|ratios| ratios.len() != n_groups) {
             let n_ratios = ratios.len();
-            ("ratio", format!("has {n_ratios} numbers for {n_groups} groups; give one for each"))
+            ("ratio", format!("needs a number for each of {n_groups} groups, not {n_ratios}"))
         } else if let Some(bad) = ratios.and_then(|all| all.iter().find(|it| !is_positive(**it))) {
             ("ratio", format!("must be finite and above 0, not {bad}"))
         } else if is_short {
