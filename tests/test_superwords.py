@@ -202,7 +202,7 @@ def test_the_command_trains_and_shows_both_stages(tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"superwords": 0}, TrainingError, "at least 1"),
+        ({"superwords": 0}, TrainingError, "must be between 1"),
         (
             {"superwords": 9, "merges": 9},
             TrainingError,

@@ -465,7 +465,7 @@ def test_bytes_cannot_stand_for_a_character_with_a_mark():
 @pytest.mark.parametrize("name", ["max_token_bytes", "max_token_chars"])
 def test_a_limit_of_length_must_allow_something(name):
     """No token has no byte and no character."""
-    with pytest.raises(bytepair.TrainingError, match=f"{name} must be at least 1"):
+    with pytest.raises(bytepair.TrainingError, match=f"{name} must be between 1"):
         bytepair.train_from_counts({"ab": 2}, **{name: 0})
 
 

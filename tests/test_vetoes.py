@@ -101,7 +101,7 @@ def raises(*_arguments):
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"max_words": 0}, TrainingError, "between 1 and 1000"),
+        ({"max_words": 0}, TrainingError, "between 1 and 1,000"),
         ({"forbid": "("}, PatternError, "forbid: pattern error"),
         ({"forbid": [""]}, TrainingError, "an empty pattern"),
         ({"forbid": 3}, TypeError, "a pattern, a name"),

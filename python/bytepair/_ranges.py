@@ -18,12 +18,16 @@ __all__ = [
 MAX_COUNT = (1 << 63) - 1
 
 
-def check_range(**numbers: int | None) -> None:
-    """Refuse what is no 32-bit number; whether it makes sense the core says."""
+def check_range(
+    least: int = 0, most: int = (1 << 32) - 1, /, **numbers: int | None
+) -> None:
+    """Refuse what is no whole number between two others; whether it makes sense the core says."""
     check_whole(**numbers)
     for name, number in numbers.items():
-        if number is not None and not 0 <= number < 1 << 32:
-            message = f"{argument(name)} must be between 0 and {(1 << 32) - 1:,}, not {number:,}"
+        if number is not None and not least <= number <= most:
+            message = (
+                f"{argument(name)} must be between {least} and {most:,}, not {number:,}"
+            )
             raise TrainingError(message)
 
 

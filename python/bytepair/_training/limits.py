@@ -51,12 +51,7 @@ def token_limits(
     whole_characters: bool | None,  # noqa: FBT001 -- named like the option
 ) -> tuple[int | None, int | None, bool]:
     """Return the limits of tokens as the core takes them."""
-    numbers = {"max_token_bytes": max_token_bytes, "max_token_chars": max_token_chars}
-    check_range(**numbers)
-    for name, number in numbers.items():
-        if number == 0:
-            message = f"{argument(name)} must be at least 1"
-            raise TrainingError(message)
+    check_range(1, max_token_bytes=max_token_bytes, max_token_chars=max_token_chars)
     expect("whole_characters", whole_characters, (bool, type(None)), "True or False")
     return max_token_bytes, max_token_chars, bool(whole_characters)
 
@@ -70,10 +65,7 @@ def character_limits(
     >>> character_limits(0.9995, None)
     ((1999, 2000), None)
     """
-    check_range(max_alphabet=max_alphabet)
-    if max_alphabet == 0:
-        message = f"{argument('max_alphabet')} must be at least 1"
-        raise TrainingError(message)
+    check_range(1, max_alphabet=max_alphabet)
     if character_coverage is None:
         return None, max_alphabet
     is_number = isinstance(character_coverage, (Real, Decimal))

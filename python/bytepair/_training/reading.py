@@ -74,23 +74,15 @@ def count_files(
     named: list[Any] = [files]
     if isinstance(files, Iterable) and (multipliers or groups.parity):
         named = list(files)
-    is_apart = groups.parity is not None
-    numbered = [
-        (name, multiplier, place if is_apart else 0)
-        for place, (name, multiplier) in enumerate(
-            zip(named, multipliers or [1] * len(named), strict=True)
-        )
-    ]
-    n_groups = len(groups.names)
-    numbered += [
-        (name, 1, place) for place, name in enumerate(groups.parallel, n_groups)
-    ]
+    named += groups.parallel
+    weights = list(multipliers) + [1] * (len(named) - len(multipliers))
+    n_groups, is_apart = len(groups.names), groups.parity is not None
     sources = [
-        (source, multiplier, place)
-        for name, multiplier, place in numbered
+        (source, weight, place if is_apart else 0)
+        for place, (name, weight) in enumerate(zip(named, weights, strict=True))
         for source in listed(name)
     ]
-    alone = [source for source, _multiplier, _place in sources]
+    alone = [source for source, _weight, _place in sources]
     refuse_idle(alone, reading)
     learner.telling.recognised = describe(alone, reading)
     longest = longest_within(learner.memory_limit)
@@ -109,9 +101,9 @@ def count_files(
     def tell(n_bytes: int) -> None:
         learner.telling.counted(n_before + n_bytes, n_total)
 
-    for (source, multiplier, place), is_whole in zip(sources, are_whole, strict=True):
+    for (source, weight, place), is_whole in zip(sources, are_whole, strict=True):
         corpus = learner.corpora[place]
-        corpus.set_weight(multiplier)
+        corpus.set_weight(weight)
         if is_whole and source.is_stored_text and place < n_groups:
             told = tell if learner.telling.report else None
             corpus.add_file(source.path, told)

@@ -66,7 +66,8 @@ def learn_beyond_words(
     start = start_of(stages.options)
     stages.check_start(start)
     words, log = start.earlier, None
-    if words is None or not words.keeps_ids or not stages.has_all_words(words):
+    n_words = len(words.tokenizer.merges) if words and words.keeps_ids else None
+    if words is None or n_words != options["superwords"]:
         words, log = stages.learn_within_words()
     try:
         if options["superwords"] == AUTO:
@@ -123,11 +124,6 @@ class Stages:
         """Whether a tokenizer to resume from has the pattern of the second stage."""
         dialect = self.dialect(resume=None, initial_merges=None)
         return dialect.cuts_like(resume.tokenizer)
-
-    def has_all_words(self, words: Earlier) -> bool:
-        """Whether a tokenizer has the merges of the first stage."""
-        n_first: int | str = self.options["superwords"]
-        return len(words.tokenizer.merges) == n_first
 
     def go_on(self, resume: Earlier) -> Tokenizer:
         """Continue the second stage."""
@@ -245,10 +241,7 @@ class Stages:
         if isinstance(n_first, str):
             message = f'{name} must be a whole number or "{AUTO}", not {n_first!r}'
             raise TypeError(message)
-        check_range(superwords=n_first)
-        if n_first < 1:
-            message = f"{name} must be at least 1"
-            raise TrainingError(message)
+        check_range(1, superwords=n_first)
         n_names = len(set(self.options.get("special_tokens", ())))
         self._refuse_full(n_first, dialect.n_bytes + n_names)
 
@@ -325,14 +318,14 @@ def refuse_superwords(options: Mapping[str, Any], texts: object) -> bool:
                 raise TrainingError(message)
         return False
     if texts is None:
-        message = f"{name}: counts do not say which words follow each other; give text, or count twice (docs/how-to/superwords.md)"
-        raise TrainingError(message)
-    if options.get("parity"):
-        message = (
-            f"{name} does not work with {argument('parity')}; leave out one of them"
+        problem = ": counts do not say which words follow each other; give text, or count twice (docs/how-to/superwords.md)"
+    elif options.get("parity"):
+        problem = f" does not work with {argument('parity')}; leave out one of them"
+    elif isinstance(texts, Iterator):
+        problem = (
+            ": texts are read twice, and an iterator can be read only once; give a list"
         )
-        raise TrainingError(message)
-    if isinstance(texts, Iterator):
-        message = f"{name}: texts are read twice, and an iterator can be read only once; give a list"
-        raise TrainingError(message)
-    return True
+    else:
+        return True
+    message = name + problem
+    raise TrainingError(message)

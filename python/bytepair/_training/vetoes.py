@@ -71,10 +71,7 @@ def vetoes(options: Mapping[str, Any], stop: Callable[[], None]) -> Vetoes:
             raise PatternError(message) from error
     forbidden = [FORBIDDEN.get(source, source) for source in sources]
     max_words = options.get("max_words")
-    check_range(max_words=max_words)
-    if max_words is not None and not 1 <= max_words <= MOST_WORDS:
-        message = f"{argument('max_words')} must be between 1 and {MOST_WORDS}, not {max_words:,}"
-        raise TrainingError(message)
+    check_range(1, MOST_WORDS, max_words=max_words)
     if max_words is not None:
         forbidden.append(f"(?:[^{SPACES}]+[{SPACES}]+){{{max_words}}}[^{SPACES}]")
     one_script = options.get("one_script", False)
