@@ -3,10 +3,11 @@
 import gzip
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
-from tests.commands import run
+from tests.commands import refused, run
 
 import bytepair
 from bytepair import Parity, TokenizerError
@@ -71,7 +72,7 @@ def test_merges_are_those_of_the_public_trainer(seeds):
             r.choice([0, 0, 3, 8]),
             1 if is_window else r.randint(1, 3),
         )
-        window = {"window": r.choice([1, 3, 10]), "alpha": r.choice([1.0, 1.5, 2.0])}
+        window = {"window": r.choice([1, 3, 10]), "alpha": r.choice([1.0, 1.5, 1.9])}
         expected = published(
             groups,
             parallel,
@@ -116,11 +117,11 @@ TEXTS = {"en": ["low lower", "lowest"], "de": ["tief tiefer"], "fa": ["کم کم
 @pytest.mark.parametrize(
     ("texts", "parity", "problem"),
     [
-        (TEXTS | {"fa": []}, True, "the group 'fa' is empty"),
+        (TEXTS | {"fa": []}, True, "the group 'fa' has no piece"),
         (
             TEXTS,
             Parity(parallel=[["a b"], ["a b"], []]),
-            "the parallel text of 'fa' is empty",
+            "the parallel text of 'fa' has no piece",
         ),
         (TEXTS, Parity(parallel=[["a"], ["b"]]), "for each of 3 groups, not 2"),
         (TEXTS, Parity(parallel=[["a"], ["b"], ["c", "d"]]), "'fa' 2"),
@@ -132,16 +133,26 @@ TEXTS = {"en": ["low lower", "lowest"], "de": ["tief tiefer"], "fa": ["کم کم
         (TEXTS, Parity(ratio=[1, 2]), "for each of 3 groups, not 2"),
         (TEXTS, Parity(ratio=[1, 2, 0]), "above 0"),
         (TEXTS, Parity(ratio=[1, 2, 3], parallel=[["a"]] * 3), "give one of them"),
+        (TEXTS, Parity(parallel=[]), "for each of 3 groups, not 0"),
         (TEXTS, Parity(window=0), "at least 1"),
+        (TEXTS, Parity(window=9, alpha=3), "has no effect"),
         (TEXTS, Parity(window=3, alpha=0), "above 0"),
         (TEXTS, Parity(global_merges=5), "more than the 4"),
-        ({"en": ["low"]}, True, "between groups"),
+        ({"en": ["low"]}, True, "needs at least two groups"),
         (["low"], True, "there are no groups"),
         (TEXTS, None, "give parity=True"),
     ],
 )
 def test_what_cannot_be_had_is_refused(texts, parity, problem):
-    """Each bad input is an error that says so, before anything is learned."""
+    """Each bad input is an error that says so, before anything is learned.
+
+    A text in place of a list of texts is refused, and so is what can be read only once.
+    """
+    for parallel in (["a b"] * 3, (["a b"] for _ in TEXTS)):
+        with pytest.raises(TypeError, match=r"put it in a list|must be a list"):
+            bytepair.train_from_iterator(
+                TEXTS, merges=4, parity=Parity(parallel=parallel)
+            )
     with pytest.raises(TokenizerError, match=problem):
         bytepair.train_from_iterator(texts, merges=4, parity=parity, **OPTIONS)
 
@@ -187,6 +198,23 @@ def test_files_and_resumed_training_have_groups_too(tmp_path):
         bytepair.train([*files, files[0]], merges=12, **options)
     with pytest.raises(TokenizerError, match="the same file as the input"):
         bytepair.train(files, merges=12, log=packed, **options)
+    with pytest.raises(TypeError, match="list"):
+        bytepair.train([[files[0]], files[1:]], merges=12, **OPTIONS, parity=True)
+    with pytest.raises(TokenizerError, match=r"^memory_limit: 9000000 ") as e:
+        bytepair.train(files, merges=12, memory_limit=9_000_000, **options)
+    least = int(re.search(r"at least (\d+)", str(e.value))[1])
+    bytepair.train(files, merges=12, memory_limit=least, **options)
+    # Only the ratios of weights matter, also for the characters of parallel texts.
+    chars = {"dialect": "sentencepiece", "max_alphabet": 6, "merges": 9}
+    chars["parity"] = options["parity"]
+    once, twice = (
+        bytepair.train({**dict.fromkeys(files, 1), files[0]: weight}, **chars)
+        for weight in (1, 1.001)
+    )
+    assert (once.vocabulary, once.merges) == (twice.vocabulary, twice.merges)
+    same = ["train", *files, "--merges", "9", "--parity", "-o", packed]
+    for reads in ("--parallel", "--cuts"):
+        assert "as the input" in refused(*same, reads, packed)
     parity = Parity(window=2)
     with pytest.raises(TokenizerError, match="train from the beginning"):
         bytepair.train(files, merges=12, resume=earlier, **OPTIONS | {"parity": parity})
@@ -209,28 +237,30 @@ def test_core_and_reference_agree():
         mode = r.choice(["parallel", "ratio", "neither"])
         parallel = [text() for _ in groups] if mode == "parallel" else []
         ratio = [r.choice([1.0, 2.0, 0.7]) for _ in groups] if mode == "ratio" else None
-        window = r.choice([None, None, (r.randint(1, 4), r.choice([0.5, 1.0, 2.0]))])
+        window = r.choice([None, None, (r.randint(1, 4), r.choice([0.5, 1.0, 1.9]))])
         n_global, min_count = r.choice([0, 0, 4]), r.randint(1, 3)
         ties = r.choice(["smallest_ids", "largest_text", "first_seen"])
         ranked = [
             {piece: (n, place) for place, (piece, n) in enumerate(counts.items())}
             for counts in [*groups, *parallel]
         ]
-        _tokens, merges = train(
-            {piece: found for counts in ranked for piece, found in counts.items()},
-            Units(),
-            ties=ties,
-            min_count=min_count,
-            n_merges=25,
-            parity=ReferenceParity(
-                ranked[: len(groups)], ranked[len(groups) :], ratio, window, n_global
-            ),
+        all_counts = {
+            piece: found for counts in ranked for piece, found in counts.items()
+        }
+        chosen = ReferenceParity(
+            ranked[: len(groups)], ranked[len(groups) :], ratio, window, n_global
         )
+        options = {"ties": ties, "min_count": min_count, "parity": chosen}
+        options["n_merges"] = 25
+        _tokens, merges = train(all_counts, Units(), **options)
         # One document in each text, so that parallel texts have the same number of them.
         joined = [
             b" ".join(piece for piece, n in counts.items() for _ in range(n))
             for counts in [*groups, *parallel]
         ]
+        if ratio and not window:
+            begun = train(all_counts, Units(), begin=merges[:6], **options)
+            assert begun[1] == merges
         size, alpha = window or (None, 2.0)
         tokenizer = bytepair.train_from_iterator(
             {str(place): [found] for place, found in enumerate(joined[: len(groups)])},
@@ -270,6 +300,8 @@ def test_counts_by_group_are_groups(tmp_path):
     named = {name: TEXTS[name] * 3 for name in order}
     from_texts = bytepair.train_from_iterator(named, merges=12, parity=True, **OPTIONS)
     assert from_counts.merges == from_texts.merges
+    with pytest.raises(TokenizerError, match="name the groups in the order of these"):
+        bytepair.train_from_counts(counts, merges=12, parity=Parity(ratio=[1, 2, 3]))
 
 
 @pytest.mark.slow

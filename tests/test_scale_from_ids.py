@@ -213,6 +213,12 @@ def test_other_folders_and_tokenizers_are_refused(tmp_path, old, corpus):
     scale.tokenize(old, corpus, tmp_path / "parquet", format="parquet")
     refused_with("reads shards of the formats npy", tmp_path / "parquet")
     scale.tokenize(other, source, out, old_tokenizer=old)
+    old.save(tmp_path / "t.bytepair")
+    corpus.rename(tmp_path / "moved")
+    command = ["shard", tmp_path / "t.bytepair", "--with", tmp_path / "t.bytepair"]
+    command += ["--from-ids", source, "-o", tmp_path / "checked", "--check"]
+    assert "--check reads the corpus again" in refused(*command)
+    (tmp_path / "moved").rename(corpus)
     (source / "manifest.json").write_text((source / "manifest.json").read_text() + " ")
     refused_with("started with different settings .from_ids")
     (source / "manifest.json").unlink()

@@ -1591,10 +1591,16 @@ class Corpus:
         """The number of bytes read from files so far."""
 
     def set_memory_limit(
-        self, limit: int, folder: str, *, reads_blocks: bool = False
+        self,
+        limit: int,
+        folder: str,
+        n_corpora: int = 1,
+        *,
+        reads_blocks: bool = False,
     ) -> None:
         """Limit the memory of counting and learning to ``limit`` bytes; the rest goes to files in ``folder``.
 
+        ``n_corpora`` share the limit.
         ``reads_blocks`` says whether the caller holds blocks of documents meanwhile, which then count too.
         """
 
@@ -1683,7 +1689,7 @@ class Corpus:
     def check_parity(
         parity: _Parity,
         n_groups: int,
-        n_parallel: int,
+        n_parallel: int | None,
         merges: int | None,
         is_resumed: bool,
     ) -> None:

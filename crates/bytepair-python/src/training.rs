@@ -106,17 +106,20 @@ impl Corpus {
 
     /// Limit the memory of counting and learning to ``limit`` bytes; the rest goes to files in ``folder``.
     ///
+    /// ``n_corpora`` share the limit.
     /// ``reads_blocks`` says whether the caller holds blocks of documents meanwhile, which then count too.
-    #[pyo3(signature = (limit, folder, *, reads_blocks=false))]
+    #[pyo3(signature = (limit, folder, n_corpora=1, *, reads_blocks=false))]
     fn set_memory_limit(
         &self,
         py: Python<'_>,
         limit: usize,
         folder: PathBuf,
+        n_corpora: usize,
         reads_blocks: bool,
     ) -> PyResult<()> {
-        let set =
-            |counter: &mut CorpusCounter| counter.set_memory_limit(limit, &folder, reads_blocks);
+        let set = |counter: &mut CorpusCounter| {
+            counter.set_memory_limit(limit, n_corpora, &folder, reads_blocks)
+        };
         self.counting(py, set).map_err(|error| match error.kind() {
             ErrorKind::Read(_) => in_file(&folder, &error),
             _ => to_python(&error),
@@ -323,7 +326,7 @@ impl Corpus {
     fn check_parity(
         parity: ParityArgument,
         n_groups: usize,
-        n_parallel: usize,
+        n_parallel: Option<usize>,
         merges: Option<usize>,
         is_resumed: bool,
     ) -> PyResult<()> {

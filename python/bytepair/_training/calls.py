@@ -18,7 +18,7 @@ from bytepair.errors import FileError, TrainingError
 
 from .learning import Learner
 from .options import FileOptions, TextOptions, TrainingOptions
-from .parity import groups_of
+from .parity import groups_of, refuse_without_order
 from .superwords import learn_beyond_words, refuse_superwords
 
 if TYPE_CHECKING:
@@ -246,9 +246,6 @@ def train_from_iterator(
     >>> tokenizer.merges
     [('w', 'e'), ('we', 'r'), ('wer', '_')]
     """
-    if isinstance(texts, (str, bytes)):
-        message = "expected an iterable of texts, not one text; put it in a list"
-        raise TypeError(message)
     _check("train_from_iterator", options, TextOptions)
     refuse_set("texts", texts, "the result")
     by_name = texts if isinstance(texts, Mapping) else None
@@ -259,6 +256,9 @@ def train_from_iterator(
     corpora: list[Any] = [texts]
     if by_name is not None:
         corpora = [*by_name.values(), *groups.parallel]
+    if any(isinstance(corpus, (str, bytes)) for corpus in corpora):
+        message = "expected an iterable of texts, not one text; put it in a list"
+        raise TypeError(message)
 
     def learn(learner: Learner) -> Tokenizer:
         with learner.counting():
@@ -319,7 +319,8 @@ def train_from_counts(
     special_tokens = in_order("special_tokens", options.get("special_tokens", ()))
     names = special_tokens or stored.info.special_tokens
     if groups is None and options.get("parity"):
-        groups = sorted(stored.info.groups)
+        refuse_without_order(options["parity"])
+        groups = sorted(stored.info.groups) or None
     multipliers, scale = stored.weights_of(groups)
     parts |= {"dialect": dialect, "special_tokens": names}
     learner = Learner(parts, scale, groups=groups_of(options, multipliers))

@@ -52,11 +52,8 @@ class Start:
 def start_of(options: Mapping[str, Any]) -> Start:
     """Return what the options of training start from."""
     name, merges = options.get("dialect"), options.get("initial_merges")
-    parts = {
-        part: options[part]
-        for part in DialectOptions.__annotations__
-        if part in options
-    }
+    known = DialectOptions.__annotations__
+    parts = {part: options[part] for part in known if part in options}
     before = earlier(options.get("resume"), name, options.get("pattern"))
     if before is not None and merges is not None:
         message = f"give either {argument('resume')} or initial_merges, not both"

@@ -96,11 +96,8 @@ class Learner:
                 raise TrainingError(message)
         start = start or start_of(options)
         self.words = start.words
-        self.dialect, earlier, self.is_recounted = (
-            start.dialect,
-            start.earlier,
-            start.is_recounted,
-        )
+        self.dialect, earlier = start.dialect, start.earlier
+        self.is_recounted = start.is_recounted
         self.resume = earlier.tokenizer if earlier else None
         self.keeps_ids = earlier is not None and earlier.keeps_ids
         self.log_path = options.get("log")
@@ -130,11 +127,9 @@ class Learner:
         """Set the memory limit, if there is one; blocks of documents that are read need room within it."""
         if self.memory_limit is not None:
             self.folder = self.folder or TemporaryFolder()
-            limit = self.memory_limit // len(self.corpora)
+            limits = self.memory_limit, self.folder.name, len(self.corpora)
             for corpus in self.corpora:
-                corpus.set_memory_limit(
-                    limit, self.folder.name, reads_blocks=reads_blocks
-                )
+                corpus.set_memory_limit(*limits, reads_blocks=reads_blocks)
 
     def _empty_corpus(self) -> _core.Corpus:
         return _core.Corpus(
@@ -366,12 +361,8 @@ class Learner:
         report = counted | learned
         lengths = report.pop("groups")
         if lengths:
-            scale = 1 if self.groups.parallel else self.scale
             report["groups"] = {
-                name: {
-                    "before": unscaled(before, scale),
-                    "after": unscaled(after, scale),
-                }
+                name: {"before": self._unscaled(before), "after": self._unscaled(after)}
                 for name, (before, after) in zip(
                     self.groups.names, lengths, strict=True
                 )

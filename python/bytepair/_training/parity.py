@@ -6,7 +6,7 @@ The core chooses (`train/parity.rs`); this module checks what a user gives, befo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from bytepair.errors import TrainingError
 if TYPE_CHECKING:
     from bytepair.data._sources import Corpus
 
-__all__ = ["Groups", "Parity", "groups_of"]
+__all__ = ["Groups", "Parity", "groups_of", "refuse_without_order"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Parity:
     ----------
     parallel
         For each group the same text in its language, in the order of the groups or by their
-        names: files for :func:`train` and :func:`train_from_counts`, texts for
+        names: a file for :func:`train` and :func:`train_from_counts`, a list of texts for
         :func:`train_from_iterator`. Their pairs are not counted, but their characters get ids.
     ratio
         For each group a number above 0: how many times shorter its text should become, relative
@@ -99,9 +99,7 @@ class Groups:
             return
         for place, report in enumerate(counted):
             if not report["distinct_pieces"]:
-                message = (
-                    f"{self.name(place)} is empty; give text, or leave the group out"
-                )
+                message = f"{self.name(place)} has no piece to learn from; give text, or leave the group out"
                 raise TrainingError(message)
         n_texts = [report["texts"] for report in counted]
         sizes = (("documents", n_texts), ("lines", n_lines))
@@ -160,10 +158,19 @@ def groups_of(
     is_resumed = options.get("resume") is not None or bool(
         options.get("initial_merges")
     )
-    _core.Corpus.check_parity(
-        core, len(names), len(parallel), options.get("merges"), is_resumed
-    )
+    n_parallel = None if parity.parallel is None else len(parallel)
+    most = options.get("merges")
+    _core.Corpus.check_parity(core, len(names), n_parallel, most, is_resumed)
     return Groups(names, parallel, core)
+
+
+def refuse_without_order(parity: object) -> None:
+    """Refuse settings in an order of groups where groups have none."""
+    for name in ("parallel", "ratio"):
+        given = getattr(parity, name, None)
+        if given is not None and not isinstance(given, Mapping):
+            message = f"{argument(name)}: counts have no order; name the groups in the order of these ({argument('groups')})"
+            raise TrainingError(message)
 
 
 def _in_order(option: str, given: Any, names: Sequence[str]) -> list[Any]:  # noqa: ANN401
@@ -176,6 +183,6 @@ def _in_order(option: str, given: Any, names: Sequence[str]) -> list[Any]:  # no
             message = f"{argument(option)}: the names must be those of the groups, {sorted(names)}, not {sorted(by_name)}"
             raise TrainingError(message)
         return [by_name[name] for name in names]
-    expect(option, given, Iterable, "a list with a value for each group")
+    expect(option, given, Collection, "a list with a value for each group")
     refuse_set(option, given, "which group each is for")
     return [given] if isinstance(given, (str, bytes)) else list(given)

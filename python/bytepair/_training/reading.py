@@ -75,12 +75,13 @@ def count_files(
     if isinstance(files, Iterable) and (multipliers or groups.parity):
         named = list(files)
     named += groups.parallel
-    weights = list(multipliers) + [1] * (len(named) - len(multipliers))
+    weights = list(multipliers)
+    weights += [learner.scale] * (len(named) - len(weights))
     n_groups, is_apart = len(groups.names), groups.parity is not None
     sources = [
         (source, weight, place if is_apart else 0)
         for place, (name, weight) in enumerate(zip(named, weights, strict=True))
-        for source in listed(name)
+        for source in listed([name] if is_apart else name)
     ]
     alone = [source for source, _weight, _place in sources]
     refuse_idle(alone, reading)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bytepair import Tokenizer, TokenizerError
+from bytepair import FileError, Tokenizer, TokenizerError
 from bytepair._plurals import amount
 from bytepair._terminal import clock
 
@@ -104,6 +104,8 @@ def shard(
             f"of {', '.join(MAPPED)}"
         )
         raise TokenizerError(message)
+    if check and from_ids is not None:
+        refuse_without_corpus(from_ids)
     line = ProgressLine(is_shown=not quiet)
     tokenizer = Tokenizer.from_file(tokenizer_path)
     sources: Any = from_ids
@@ -137,6 +139,16 @@ def shard(
         remark(*line.deferred, *lines, f"saved: {output}")
     if as_json:
         print(json.dumps({"output": str(output), **totals}))
+
+
+def refuse_without_corpus(folder: str) -> None:
+    """Refuse ``--check`` for a dataset whose corpus is gone."""
+    from bytepair.data import TokenDataset
+
+    for source in TokenDataset(folder).manifest["plan"]["sources"]:
+        if not Path(source["path"]).exists():
+            message = f"--check reads the corpus again, and there is no {source['path']}; leave out --check"
+            raise FileError(message)
 
 
 def describe(progress: "TokenizeProgress") -> str:

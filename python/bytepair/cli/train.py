@@ -126,12 +126,13 @@ def number_or_auto(text: str) -> int | str:
     Option(
         "--parallel FILE...",
         "With --parity, compare the lengths of these files, not those of FILES. Each has the same "
-        "text in one language; repeat the option for each, in the order of FILES.",
+        "text in one language; repeat the option for each, in the order of FILES or of --groups.",
+        reads=True,
     ),
     Option(
         "--ratio NUMBER...",
         "With --parity, how many times shorter each text should become, relative to the others. "
-        "Repeat the option for each, in the order of FILES.",
+        "Repeat the option for each, in the order of FILES or of --groups.",
         type=float,
     ),
     Option(
@@ -215,13 +216,14 @@ def train(
     }
     try:
         if counts is not None:
-            weights = groups and dict(map(group_weight, groups))
+            weights: Any = groups and weighted(groups)
             tokenizer = bytepair.train_from_counts(counts, groups=weights, **wanted)
         else:
             tokenizer = bytepair.train(weighted(files), **reading, **wanted)
     except TrainingInterrupted as interrupted:
         is_auto = wanted.get("superwords") == "auto"
-        target.rescue(interrupted, can_resume=not is_auto)
+        has_window = getattr(wanted.get("parity"), "window", None) is not None
+        target.rescue(interrupted, can_resume=not (is_auto or has_window))
     summary = watch.summary(tokenizer)
     changes = target.save(tokenizer)
     if walk and not as_json:
@@ -286,16 +288,6 @@ def weighted(files: list[str]) -> list[str] | dict[StrPath, Weight]:
             raise TrainingError(message)
         weights[path] = weight
     return weights
-
-
-def group_weight(name: str) -> tuple[str, Weight]:
-    """Split ``name@weight`` into both; the weight is 1 by default.
-
-    >>> group_weight("en"), group_weight("fa@2.5")
-    (('en', 1), ('fa', Decimal('2.5')))
-    """
-    group, weight = split_weight(name)
-    return group, 1 if weight is None else weight
 
 
 def split_weight(file: str) -> tuple[str, Decimal | None]:

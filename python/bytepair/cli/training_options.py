@@ -170,6 +170,7 @@ LIMIT_OPTIONS = (
         "where it is cut: un happi ness. Only whole words are cut, apart from punctuation at their "
         "ends, and only in training.",
         type=Path,
+        reads=True,
         group=LIMITS,
     ),
 )

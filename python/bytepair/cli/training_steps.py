@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from rich.console import Console
 
 from bytepair import Tokenizer, TrainingError
+from bytepair._labels import argument
 from bytepair._training.learning import Learner
 from bytepair.analyze._trace.draw_training import pieces_lines, step_lines
 from bytepair.analyze._trace.training import (
@@ -23,10 +24,6 @@ from bytepair.views._glyphs import token_text
 from bytepair.views._runs import Line
 from bytepair.views._terminal import print_lines
 
-if TYPE_CHECKING:
-    from bytepair._io.files import StrPath
-    from bytepair._training.vetoes import GivenCuts
-
 __all__ = ["Steps"]
 
 
@@ -37,6 +34,12 @@ class Stage(NamedTuple):
     pieces: list[tuple[bytes, int]]
     group_of_piece: list[str]
     learner: Learner
+
+    @property
+    def begin(self) -> dict[str, Any]:
+        """How training divided the pieces."""
+        learner = self.learner
+        return {"cuts": learner.options.get("cuts"), "words": learner.words}
 
     @property
     def choices(self) -> Choices:
@@ -52,8 +55,6 @@ class Steps:
 
     def __init__(self) -> None:
         self.stages: list[Stage] = []
-        self.ties: Ties = "smallest_ids"
-        self.cuts: GivenCuts | StrPath | None = None
 
     def take(self, learner: Learner) -> None:
         """Take the pieces between counting and merging.
@@ -64,20 +65,19 @@ class Steps:
             There are too many, or their weights are not whole numbers.
         """
         if learner.scale != 1:
-            message = "steps: weights must be whole numbers"
+            message = f"{argument('steps')}: weights must be whole numbers"
             raise TrainingError(message)
         pieces: list[tuple[bytes, int]] = []
         owners: list[str] = []
         for name, corpus in zip(learner.groups.names, learner.corpora, strict=False):
-            found = corpus.pieces(MAX_PIECE_BYTES)
+            n_bytes = sum(len(piece) for piece, _ in pieces)
+            found = corpus.pieces(max(MAX_PIECE_BYTES - n_bytes, 0))
             if found is None:
                 raise TrainingError(TOO_LARGE)
             pieces += found
             owners += [name] * len(found)
         first = len(learner.resume.merges) + 1 if learner.resume else 1
         self.stages.append(Stage(first, pieces, owners, learner))
-        self.ties = cast("Ties", learner.dialect.ties)
-        self.cuts = learner.options.get("cuts")
 
     def print(self, tokenizer: Tokenizer) -> None:
         """Print the steps."""
@@ -90,11 +90,10 @@ class Steps:
         steps = training_steps(
             tokenizer,
             stage.pieces,
-            ties=self.ties,
+            ties=cast("Ties", stage.learner.dialect.ties),
             first=stage.first,
-            cuts=self.cuts,
             choices=stage.choices,
-            words=stage.learner.words,
+            **stage.begin,
         )
         return islice(steps, later[0].first - stage.first if later else None)
 
@@ -102,11 +101,7 @@ class Steps:
         names = tokenizer.vocabulary
         for number, stage in enumerate(self.stages):
             start = before_merging(
-                tokenizer,
-                stage.pieces,
-                n_merges=stage.first - 1,
-                cuts=self.cuts,
-                words=stage.learner.words,
+                tokenizer, stage.pieces, n_merges=stage.first - 1, **stage.begin
             )
             yield from pieces_lines(start, names)
             for step in self._steps(tokenizer, number):

@@ -122,12 +122,12 @@ def train(
         message = f"{n_tokens} tokens cannot hold the alphabet of {len(letters)}"
         raise ValueError(message)
     ids = {token: id_ for id_, token in enumerate(letters)}
+    initial = [length(words) for words in parallel or groups]
     merges = list(begin)
     for left, right, _ in begin:
         ids[join(left, right)] = len(ids)
         if parts is None:
             merge_all([*groups, *parallel], (left, right))
-    initial = [length(words, ids) for words in parallel or groups]
     history: list[int] = []
     while len(ids) != n_tokens and len(merges) != n_merges:
         together = [count_pairs(chain(*groups))]
@@ -147,7 +147,7 @@ def train(
             break
         group = 0
         if not is_global:
-            now = [length(words, ids) for words in parallel or groups]
+            now = [length(words) for words in parallel or groups]
             group = most_in_need(able, initial, now, parity, history)
             history.append(group)
         pair = best_pair(choosing[group], ids, units, ties)
@@ -183,13 +183,13 @@ def merge_all(corpora: Iterable[list[Word]], pair: Pair) -> None:
         words[:] = [(merge(word, pair), n_pieces) for word, n_pieces in words]
 
 
-def length(words: Iterable[Word], ids: dict[Token, int]) -> int:
-    """Return the number of tokens that have ids.
+def length(words: Iterable[Word]) -> int:
+    """Return the number of tokens, those without ids included.
 
-    >>> length([([Token(b"a", "u"), Token(b"b", "u")], 3)], {Token(b"a", "u"): 0})
-    3
+    >>> length([([Token(b"a", "u"), Token(b"b", "u")], 3)])
+    6
     """
-    return sum(n_pieces for word, n_pieces in words for token in word if token in ids)
+    return sum(n_pieces * len(word) for word, n_pieces in words)
 
 
 def most_in_need(

@@ -193,23 +193,26 @@ impl CorpusCounter {
     ///
     /// The result is the same. It is an error if text without a place to cut it is longer than a sixteenth of the
     /// limit, or if training on the distinct pieces needs more memory; [`Self::finish_common`] leaves out rare ones.
-    /// `reads_blocks` says whether the caller holds blocks of documents meanwhile, which then count too.
+    /// `reads_blocks` says whether the caller holds blocks of documents meanwhile, which then count too. `n_corpora` share
+    /// the limit equally.
     ///
     /// # Errors
     /// If the limit is too small, or no file can be created in the folder.
     pub fn set_memory_limit(
         &mut self,
         limit: usize,
+        n_corpora: usize,
         folder: &Path,
         reads_blocks: bool,
     ) -> Result<()> {
-        let n_threads = self.workers.len();
+        let (n_threads, for_all) = (self.workers.len(), limit);
+        let limit = limit / n_corpora.max(1);
         let Some(budget) = self.memory_share(reads_blocks).of_table(limit) else {
-            let least = self.least_memory(reads_blocks);
+            let least = self.least_memory(reads_blocks).saturating_mul(n_corpora);
             let fewer = if n_threads > 1 { ", or use fewer" } else { "" };
             let threads = if n_threads > 1 { "threads" } else { "thread" };
             let problem = format!(
-                "{limit} bytes are too few for {n_threads} {threads}; give at least {least}{fewer}"
+                "{for_all} bytes are too few for {n_threads} {threads}; give at least {least}{fewer}"
             );
             return Err(Error::option("memory_limit", problem));
         };
@@ -695,7 +698,7 @@ mod tests {
         let preparation = Dialect::named(dialect).unwrap().preparation(&[]).unwrap();
         let mut counter = CorpusCounter::new(preparation, n_threads).unwrap();
         let limit = counter.least_memory(false);
-        counter.set_memory_limit(limit, &std::env::temp_dir(), false).unwrap();
+        counter.set_memory_limit(limit, 1, &std::env::temp_dir(), false).unwrap();
         (counter, longest(limit))
     }
 
@@ -753,9 +756,14 @@ mod tests {
             let mut counter = CorpusCounter::new(preparation, n_threads).unwrap();
             let least = counter.least_memory(reads_blocks);
             let folder = std::env::temp_dir();
-            assert!(counter.set_memory_limit(least, &folder, reads_blocks).is_ok());
-            let error = counter.set_memory_limit(least - (1 << 20), &folder, reads_blocks);
-            assert!(error.unwrap_err().to_string().contains(&format!("at least {least}")));
+            for n_corpora in [1, 3] {
+                let least = n_corpora * least;
+                let mut set =
+                    |limit| counter.set_memory_limit(limit, n_corpora, &folder, reads_blocks);
+                assert!(set(least).is_ok());
+                let error = set(least - (n_corpora << 20)).unwrap_err();
+                assert!(error.to_string().contains(&format!("at least {least}")));
+            }
         }
     }
 
@@ -869,7 +877,7 @@ mod tests {
         let counted = |limit: Option<usize>| {
             let mut counter = CorpusCounter::new(gpt2(), 2).unwrap();
             if let Some(limit) = limit {
-                counter.set_memory_limit(limit, folder.path(), false).unwrap();
+                counter.set_memory_limit(limit, 1, folder.path(), false).unwrap();
             }
             counter.count_reader(text.as_bytes(), |_| Ok(())).unwrap();
             if limit.is_some() {
@@ -901,6 +909,6 @@ mod tests {
     fn a_folder_that_is_not_there_is_an_error() {
         let mut counter = CorpusCounter::new(gpt2(), 1).unwrap();
         let folder = std::env::temp_dir().join("no such folder");
-        assert!(counter.set_memory_limit(1 << 30, &folder, false).is_err());
+        assert!(counter.set_memory_limit(1 << 30, 1, &folder, false).is_err());
     }
 }

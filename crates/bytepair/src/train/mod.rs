@@ -242,6 +242,7 @@ pub fn train_groups<C: Borrow<PieceCounts>>(
     let max_merges = max_merges(&vocabulary, units, options)?;
     match &options.parity {
         Some(parity) => {
+            let n_parallel = Some(n_parallel).filter(|&n| n > 0);
             parity.check(n_groups, n_parallel, Some(max_merges), options.resume.is_some())?;
         }
         None if corpora.len() == 1 => {}

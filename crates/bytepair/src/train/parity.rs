@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Of groups in equal need, the first chooses. With a window, those that chose too often recently wait until no other has
-//! a pair. The first merges may be chosen by the whole corpus. The length of a text is the number of its tokens; units
-//! without an id are not counted. Takes O(G log G) time for each merge, G groups.
+//! a pair. The first merges may be chosen by the whole corpus. The length of a text is the number of its tokens; a unit
+//! without an id counts as one. Takes O(G log G) time for each merge, G groups.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -43,11 +43,13 @@ impl Parity {
     ///
     /// # Errors
     /// If there are fewer than two groups, parallel texts or ratios of another number, both of them, a ratio or `alpha`
-    /// that is not above 0, a window without length or after earlier merges, or more global merges than merges.
+    /// that is not above 0, a window without length, without effect or after earlier merges, or more global merges than
+    /// merges.
+    #[expect(clippy::cast_precision_loss, reason = "the number of groups is small")]
     pub fn check(
         &self,
         n_groups: usize,
-        n_parallel: usize,
+        n_parallel: Option<usize>,
         max_merges: Option<usize>,
         is_resumed: bool,
     ) -> Result<()> {
@@ -55,11 +57,10 @@ impl Parity {
         let ratios = self.ratios.as_deref();
         let is_short = self.window.is_some_and(|window| window.len == 0);
         let (option, problem) = if n_groups < 2 {
-            ("parity", format!("chooses between groups, and there is {n_groups}; leave it out"))
-        } else if n_parallel != 0 && n_parallel != n_groups {
-            let problem = format!("needs a text for each of {n_groups} groups, not {n_parallel}");
-            ("parallel", problem)
-        } else if n_parallel != 0 && ratios.is_some() {
+            ("parity", format!("needs at least two groups, and there is {n_groups}"))
+        } else if let Some(n) = n_parallel.filter(|&n| n != n_groups) {
+            ("parallel", format!("needs a text for each of {n_groups} groups, not {n}"))
+        } else if n_parallel.is_some() && ratios.is_some() {
             ("ratio", "does not work with parallel texts; give one of them".to_owned())
         } else if let Some(ratios) = ratios.filter(|ratios| ratios.len() != n_groups) {
             let n_ratios = ratios.len();
@@ -70,12 +71,15 @@ impl Parity {
             ("window", "must be at least 1".to_owned())
         } else if let Some(window) = self.window.filter(|window| !is_positive(window.alpha)) {
             ("alpha", format!("must be finite and above 0, not {}", window.alpha))
+        } else if self.window.is_some_and(|window| window.alpha >= n_groups as f64) {
+            let problem = "has no effect, because no group can make so many more choices than its equal share";
+            ("window", format!("{problem} of {n_groups}"))
         } else if self.window.is_some() && is_resumed {
             let problem = "needs the last choices, which a tokenizer does not store; train from the beginning";
             ("window", problem.to_owned())
         } else if let Some(most) = max_merges.filter(|&most| self.global_merges > most) {
             let n = self.global_merges;
-            ("global_merges", format!("{n} is more than the {most} merges to learn"))
+            ("global_merges", format!("{n} is more than the {most} merges in all"))
         } else {
             return Ok(());
         };
@@ -99,11 +103,14 @@ pub(super) struct Needs {
     pub(super) lengths: Vec<GroupLength>,
     /// The last groups that chose, at most as many as the window is long.
     history: VecDeque<usize>,
+    /// How often each group is in the history.
+    n_choices: Vec<usize>,
 }
 
 impl Needs {
     pub(super) fn new(parity: Parity, lengths: Vec<GroupLength>) -> Self {
-        Self { parity, lengths, history: VecDeque::new() }
+        let n_choices = vec![0; lengths.len()];
+        Self { parity, lengths, history: VecDeque::new(), n_choices }
     }
 
     /// How many of the merges after the first `n_merges` are chosen by the whole corpus.
@@ -123,9 +130,11 @@ impl Needs {
     pub(super) fn record(&mut self, group: usize) {
         let Some(window) = self.parity.window else { return };
         if self.history.len() == window.len {
-            self.history.pop_front();
+            let first = self.history.pop_front();
+            first.into_iter().for_each(|group| self.n_choices[group] -= 1);
         }
         self.history.push_back(group);
+        self.n_choices[group] += 1;
     }
 
     /// Orders two groups: the one more in need comes first.
@@ -145,8 +154,7 @@ impl Needs {
     #[expect(clippy::cast_precision_loss, reason = "numbers of choices and groups are small")]
     fn waits(&self, group: usize) -> bool {
         self.parity.window.is_some_and(|Window { len, alpha }| {
-            let n_choices = self.history.iter().filter(|&&it| it == group).count();
-            n_choices as f64 / len as f64 > alpha / self.lengths.len() as f64
+            self.n_choices[group] as f64 / len as f64 > alpha / self.lengths.len() as f64
         })
     }
 }

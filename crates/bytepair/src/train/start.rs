@@ -268,7 +268,7 @@ const MAX_ROW_BYTES: usize = if crate::SMALL { 128 } else { 1 << 30 };
 pub(super) struct Begun {
     pub(super) shares: Range<usize>,
     pub(super) n_tokens: i64,
-    /// Its length, to compare it with others: tokens of units without an id are not counted.
+    /// Its length, to compare it with others.
     pub(super) length: GroupLength,
 }
 
@@ -300,7 +300,7 @@ pub(super) fn shares(
     let (mut shares, mut begun) = (Vec::new(), vec![Begun::default(); corpora.len()]);
     let mut n_tokens = 0_i64;
     for (result, place) in results.into_iter().zip(places) {
-        let (row, n_row_tokens, n_without_id) = result?;
+        let (row, n_row_tokens) = result?;
         let too_many = || ErrorKind::Count {
             problem: format!(
                 "the pieces, each times its count, have more than {LARGEST_COUNT} symbols; divide all counts by \
@@ -310,7 +310,7 @@ pub(super) fn shares(
         n_tokens = n_tokens.checked_add(n_row_tokens).ok_or_else(too_many)?;
         let Begun { shares: range, n_tokens, length } = &mut begun[place];
         *n_tokens += n_row_tokens;
-        length.current += n_row_tokens - n_without_id;
+        length.current += n_row_tokens;
         range.start = if range.start == range.end { shares.len() } else { range.start };
         shares.push(Share::new(row));
         range.end = shares.len();
@@ -324,13 +324,13 @@ pub(super) fn shares(
     Ok((shares, begun))
 }
 
-/// The number of symbols of a corpus that have ids.
+/// The number of symbols of a corpus.
 fn n_symbols(counts: &PieceCounts, units: &Units, vocabulary: &Vocabulary) -> Result<i64> {
     let pieces = Pieces { counts, order: None };
     let anew = TrainOptions::new(Target::Merges(0));
     let segmenter = Segmenter::new(units, vocabulary, None, &anew);
-    let (_, n_tokens, n_without_id) = row(&pieces, 0..counts.len(), segmenter)?;
-    Ok(n_tokens - n_without_id)
+    let (_, n_tokens) = row(&pieces, 0..counts.len(), segmenter)?;
+    Ok(n_tokens)
 }
 
 /// The pieces, in the order of their first occurrence if the tie rule uses it.
@@ -379,14 +379,10 @@ fn deal(lens: impl Iterator<Item = usize> + Clone, n_threads: usize) -> Vec<Rang
 }
 
 /// The row of some pieces, and the weighted numbers of their tokens and of those without an id.
-fn row(
-    pieces: &Pieces<'_>,
-    range: Range<usize>,
-    mut segmenter: Segmenter,
-) -> Result<(Row, i64, i64)> {
+fn row(pieces: &Pieces<'_>, range: Range<usize>, mut segmenter: Segmenter) -> Result<(Row, i64)> {
     let n_bytes: usize = range.clone().map(|index| pieces.get(index).0.len() + 2).sum();
     let mut row = Row::with_capacity(n_bytes);
-    let (mut tokens, mut n_tokens, mut n_without_id) = (Segmented::default(), 0_i64, 0);
+    let (mut tokens, mut n_tokens) = (Segmented::default(), 0_i64);
     for (piece, count) in range.map(|index| pieces.get(index)) {
         segmenter.segment(piece, &mut tokens)?;
         tokens.parts().for_each(|part| row.push_piece(part, count));
@@ -409,13 +405,8 @@ fn row(
                     tokens.ids.len()
                 ),
             })?;
-        n_without_id += count * n_barriers(&tokens.ids);
     }
-    Ok((row, n_tokens, n_without_id))
-}
-
-fn n_barriers(ids: &[TokenId]) -> i64 {
-    ids.iter().map(|&id| i64::from(id == BARRIER)).sum()
+    Ok((row, n_tokens))
 }
 
 #[cfg(test)]

@@ -252,7 +252,7 @@ proptest! {
         let (groups, parallel): (Vec<_>, Vec<_>) = (groups.iter().collect(), parallel.iter().collect());
         let ratios = ratios.filter(|_| parallel.is_empty());
         let ratios = ratios.map(|all| all.iter().take(groups.len()).map(|&n| f64::from(n) / 3.0).collect());
-        let window = window.map(|(len, alpha)| Window { len, alpha: f64::from(alpha) / 2.0 });
+        let window = window.map(|(len, alpha)| Window { len, alpha: f64::from(alpha) / 2.5 });
         let parity = Parity { ratios, window, global_merges };
         let learn = |units: &Units, options: &TrainOptions| {
             train_groups(groups.clone(), parallel.clone(), units, options, go_on).unwrap()
