@@ -499,9 +499,7 @@ def _added_up(found: list[dict[str, Any]]) -> dict[str, Any]:
     for other in others:
         for name, number in other.items():
             if name == "special_tokens":
-                total[name] = {
-                    token: n + number[token] for token, n in total[name].items()
-                }
+                total[name] = {key: n + number[key] for key, n in total[name].items()}
             else:
                 total[name] += number
     return total

@@ -122,7 +122,7 @@ def train(
         message = f"{n_tokens} tokens cannot hold the alphabet of {len(letters)}"
         raise ValueError(message)
     ids = {token: id_ for id_, token in enumerate(letters)}
-    initial = [length(words) for words in parallel or groups]
+    initial = [length(words, ids, units) for words in parallel or groups]
     merges = list(begin)
     for left, right, _ in begin:
         ids[join(left, right)] = len(ids)
@@ -147,7 +147,7 @@ def train(
             break
         group = 0
         if not is_global:
-            now = [length(words) for words in parallel or groups]
+            now = [length(words, ids, units) for words in parallel or groups]
             group = most_in_need(able, initial, now, parity, history)
             history.append(group)
         pair = best_pair(choosing[group], ids, units, ties)
@@ -183,13 +183,18 @@ def merge_all(corpora: Iterable[list[Word]], pair: Pair) -> None:
         words[:] = [(merge(word, pair), n_pieces) for word, n_pieces in words]
 
 
-def length(words: Iterable[Word]) -> int:
-    """Return the number of tokens, those without ids included.
+def length(words: Iterable[Word], ids: dict[Token, int], units: Units) -> int:
+    """Return the number of tokens; one without an id counts as its bytes if they stand for it.
 
-    >>> length([([Token(b"a", "u"), Token(b"b", "u")], 3)])
+    >>> a, é = Token(b"a", "u"), Token("é".encode(), "u")
+    >>> length([([a, é], 3)], {a: 0}, Units())
     6
     """
-    return sum(n_pieces * len(word) for word, n_pieces in words)
+    return sum(
+        n_pieces * (len(token.text) if units.byte_fallback and token not in ids else 1)
+        for word, n_pieces in words
+        for token in word
+    )
 
 
 def most_in_need(

@@ -10,7 +10,7 @@
 //!
 //! Of groups in equal need, the first chooses. With a window, those that chose too often recently wait until no other has
 //! a pair. The first merges may be chosen by the whole corpus. The length of a text is the number of its tokens; a unit
-//! without an id counts as one. Takes O(G log G) time for each merge, G groups.
+//! without an id counts as one, or as its bytes where these stand for it. Takes O(G log G) time for each merge, G groups.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;

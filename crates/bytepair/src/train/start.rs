@@ -115,8 +115,8 @@ fn renumbered(earlier: &Vocabulary, alphabet: &Vocabulary, units: &Units) -> Res
 
 /// Turns pieces into the tokens that training begins with.
 enum Segmenter {
-    /// The symbols of the alphabet.
-    Symbols(Box<Symbols>),
+    /// The symbols of the alphabet. By id: whether it is a text token.
+    Symbols(Box<Symbols>, Vec<bool>),
     /// Tokens of an earlier vocabulary, or of the alphabet if pieces are cut. By id: whether it is a text token that
     /// stands for exactly its text.
     Merged {
@@ -146,28 +146,30 @@ impl Segmenter {
         }
         let cuts = options.cuts.as_ref();
         // A unit that the alphabet lacks gets no token, so that its neighbours stay apart.
-        let (unknown, byte_fallback, missing) = (None, false, Missing::Error);
-        let plain = Units { unknown, byte_fallback, missing, ..units.clone() };
+        let plain = Units { unknown: None, missing: Missing::Error, ..units.clone() };
         let alphabet = || Arc::new(vocabulary.clone());
-        let encoder = match earlier {
-            Some(encoder) => Arc::clone(encoder),
-            None if cuts.is_some() => Arc::new(Encoder::new(alphabet(), &plain, false)),
-            None => return Self::Symbols(Box::new(Symbols::new(&plain, &alphabet()))),
-        };
         let mut is_text = vec![false; vocabulary.len()];
         for (id, token) in vocabulary.iter() {
             is_text[id as usize] = matches!(token.kind, TokenKind::Text(_));
         }
+        let encoder = match earlier {
+            Some(encoder) => Arc::clone(encoder),
+            None if cuts.is_some() => Arc::new(Encoder::new(alphabet(), &plain, false)),
+            None => return Self::Symbols(Box::new(Symbols::new(&plain, &alphabet())), is_text),
+        };
         mark_unknown(vocabulary, encoder.unknown(), &mut is_text);
         Self::Merged { encoder, scratch: Box::default(), is_text, cuts: cuts.cloned() }
     }
 
-    /// The tokens of a piece, with a barrier for each unit without an id.
+    /// The tokens of a piece, with a barrier for each unit without an id, or for each byte that stands for it.
     fn segment(&mut self, piece: &[u8], tokens: &mut Segmented) -> Result<()> {
         tokens.ids.clear();
         tokens.ends.clear();
         match self {
-            Self::Symbols(symbols) => symbols.push_ids(piece, &mut tokens.ids, |_| Ok(BARRIER))?,
+            Self::Symbols(symbols, is_text) => {
+                symbols.push_ids(piece, &mut tokens.ids, |_| Ok(BARRIER))?;
+                tokens.set_barriers(is_text);
+            }
             Self::Given { begin, new_ids } => {
                 let new_id = |id: TokenId| new_ids.get(id as usize).copied();
                 let ids = (begin.0)(piece)?.into_iter();
@@ -185,9 +187,7 @@ impl Segmenter {
                         &parts(encoder, piece, &cuts, stranger)?,
                     )?,
                 }
-                let is_text = |id: TokenId| is_text.get(id as usize) == Some(&true);
-                let others = tokens.ids.iter_mut().filter(|id| !is_text(**id));
-                others.for_each(|id| *id = BARRIER);
+                tokens.set_barriers(is_text);
             }
         }
         if tokens.ends.is_empty() {
@@ -217,6 +217,12 @@ impl Segmented {
             self.ends.push(self.ids.len());
         }
         Ok(())
+    }
+
+    /// Replaces all that is no text token.
+    fn set_barriers(&mut self, is_text: &[bool]) {
+        let others = self.ids.iter_mut().filter(|id| is_text.get(**id as usize) != Some(&true));
+        others.for_each(|id| *id = BARRIER);
     }
 
     fn parts(&self) -> impl Iterator<Item = &[TokenId]> {
