@@ -20,7 +20,7 @@ BEGIN = (
 )
 END = "<!-- End of the tables -->"
 PAGES = {
-    "performance-training.md": ("train", "extend", "prune"),
+    "performance-training.md": ("train", "train-methods", "extend", "prune"),
     "performance-encoding.md": (
         *("encode", "encode-neox", "encode-llama", "sentencepiece"),
         *("encode-latency", "encode-document"),
