@@ -1517,8 +1517,8 @@ class PieceTable:
         """Add rows: a column, counts and, if known, the numbers of the first occurrences in a source."""
 
     def drop_rare_in(self, others: PieceTable, min_count: int) -> tuple[int, int]:
-        """Drop the pieces with a count below ``min_count`` in another table, and return how many were dropped and how
-        often they occurred.
+        """Drop the pieces with a count below ``min_count`` in another table, which is empty afterwards. Return how many were
+        dropped, and how often they occurred.
         """
 
 @final

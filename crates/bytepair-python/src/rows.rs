@@ -164,8 +164,8 @@ impl PieceTable {
         added.or_raise()
     }
 
-    /// Drop the pieces with a count below ``min_count`` in another table, and return how many were dropped and how
-    /// often they occurred.
+    /// Drop the pieces with a count below ``min_count`` in another table, which is empty afterwards. Return how many were
+    /// dropped, and how often they occurred.
     fn drop_rare_in(
         &self,
         py: Python<'_>,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytepair import FileError, Tokenizer, TokenizerError
+from bytepair._io.files import is_address
 from bytepair._plurals import amount
 from bytepair._terminal import clock
 
@@ -145,9 +146,9 @@ def refuse_without_corpus(folder: str) -> None:
     """Refuse ``--check`` for a dataset whose corpus is gone."""
     from bytepair.data import TokenDataset
 
-    for source in TokenDataset(folder).manifest["plan"]["sources"]:
-        if not Path(source["path"]).exists():
-            message = f"--check reads the corpus again, and there is no {source['path']}; leave out --check"
+    for path in [s["path"] for s in TokenDataset(folder).manifest["plan"]["sources"]]:
+        if not (is_address(path) or Path(path).exists()):
+            message = f"--check reads the corpus again, and there is no {path}; leave out --check"
             raise FileError(message)
 
 

@@ -205,8 +205,8 @@ impl CorpusCounter {
         folder: &Path,
         reads_blocks: bool,
     ) -> Result<()> {
-        let (n_threads, for_all) = (self.workers.len(), limit);
-        let limit = limit / n_corpora.max(1);
+        let (n_threads, for_all, n_corpora) = (self.workers.len(), limit, n_corpora.max(1));
+        let limit = limit / n_corpora;
         let Some(budget) = self.memory_share(reads_blocks).of_table(limit) else {
             let least = self.least_memory(reads_blocks).saturating_mul(n_corpora);
             let fewer = if n_threads > 1 { ", or use fewer" } else { "" };
